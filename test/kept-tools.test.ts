@@ -43,7 +43,7 @@ function tool(number: number): Tool {
 const TOOLS = Array.from({ length: 80 }, (_, number) => tool(number));
 
 function catalogOf({ tools }: Pick<PackedTools, "tools">, options = OPTIONS, pins = createPins()) {
-  const { drafts, kept } = toDrafts({ ...NOTHING, tools }, options);
+  const { drafts, lazyDrafts: kept } = toDrafts({ ...NOTHING, tools }, options);
   return buildCatalog({ domains: [DOMAIN], drafts: pins.judge([...drafts, ...kept]) });
 }
 
@@ -67,9 +67,9 @@ test("a tool of a large server is the same entry as a tool of a small one", () =
   expect(large.entries).toHaveLength(TOOLS.length);
   for (const given of TOOLS) {
     const small = catalogOf(packTools([given])).entries[0]!;
-    expect(small.kept).toBeUndefined();
+    expect(small.lazy).toBeUndefined();
     const found = large.find(small.route);
-    expect(found?.kept).toBeDefined();
+    expect(found?.lazy).toBeDefined();
     expect(fieldsOf(found)).toEqual(fieldsOf(small));
   }
 });

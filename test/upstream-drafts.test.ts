@@ -54,7 +54,7 @@ function catalogOf({ tools = [], ...listing }: Partial<Listed>) {
     leftOut: [],
     ...listing,
   };
-  const { drafts, kept } = toDrafts(whole, {
+  const { drafts, lazyDrafts: kept } = toDrafts(whole, {
     label: "up",
     program: "a program",
     trusted: true,

@@ -17,7 +17,7 @@ export function quotedNames(table: string, operation: string): (suffix: string) 
   }
   const [name = "", schema] = table.split(".").reverse();
   return (suffix) => {
-    const own = `"${name}${suffix}"`;
-    return schema === undefined ? own : `"${schema}".${own}`;
+    const quoted = `"${name}${suffix}"`;
+    return schema === undefined ? quoted : `"${schema}".${quoted}`;
   };
 }

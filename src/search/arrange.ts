@@ -8,18 +8,18 @@ import type { SearchHit } from "./port/search-index.ts";
 import { cutWhereRelevanceFalls } from "./rank.ts";
 import { PAGE } from "./ranking/tuning.ts";
 
-/** The facts about an entry that its place on a page depends on. */
+/** The facts about an entry that decide its position on a page. */
 export interface PagedEntry extends NamedThing {
   readonly domain: string;
   readonly kind: string;
 }
 
-/** An entry that a query names. */
+/** An entry named in a query. */
 export interface NamedEntry<E> {
   readonly entry: E;
-  /** How many letters of the query name it. */
+  /** Number of letters in the query that name it. */
   readonly length: number;
-  /** Whether the query says nothing else, in the words of tools. */
+  /** Whether the query names it and says nothing else, in the words of tools. */
   readonly meant: boolean;
 }
 
@@ -27,32 +27,32 @@ export interface ArrangeRequest<E> {
   readonly query: string;
   /** Best first. */
   readonly hits: readonly SearchHit[];
-  /** The entries of hits that may be shown, in their order. */
+  /** The visible entries of hits, in the same order. */
   toEntries(hits: readonly SearchHit[]): E[];
   readonly named: readonly NamedEntry<E>[];
-  /** The entries of each domain that decides their order itself. */
+  /** The entries of each domain with its own order. */
   readonly segments: ReadonlyMap<string, readonly E[]>;
   readonly limit: number;
   readonly perDomain: number | undefined;
 }
 
 /**
- * Stage 10: entries that the query names, then the hits, each domain's places filled from its own segments, and hits
- * above a domain's share behind those of other domains.
+ * Stage 10: first the named entries, then the hits. Each domain's positions are filled from its own segments, and hits
+ * above a domain's share move behind those of other domains.
  */
 export function arrangePage<E extends PagedEntry>(request: ArrangeRequest<E>): { named: E[]; others: E[] } {
   const { query, hits, toEntries, segments, limit, perDomain } = request;
-  const found = toEntries(hits);
-  const filled = fillPlaces(found, segments);
+  const hitEntries = toEntries(hits);
+  const filled = fillPlaces(hitEntries, segments);
   const standOut = cutWhereRelevanceFalls(hits, { most: hits.length });
   const relevant = segments.size > 0 ? filled : toEntries(hits.slice(0, standOut));
   const others = withinQuota(filled, limit, new Set(relevant)).filter(
     ({ domain }, place) => place < limit || perDomain !== undefined || segments.has(domain),
   );
-  return { named: sortNamed(request.named, found, query), others };
+  return { named: sortNamed(request.named, hitEntries, query), others };
 }
 
-/** Sorts named entries: exact spelling first, then longer names, then the order of search. */
+/** Sorts named entries: exact spelling first, then longer names, then search order. */
 function sortNamed<E extends PagedEntry>(
   named: readonly NamedEntry<E>[],
   found: readonly E[],
@@ -70,7 +70,7 @@ function sortNamed<E extends PagedEntry>(
     .map(({ entry }) => entry);
 }
 
-/** Fills each domain's places in a ranking from its own list; what is left of the lists goes last. */
+/** Fills each domain's positions in a ranking from its own list; remaining entries of the lists go last. */
 function fillPlaces<E extends PagedEntry>(
   ranked: readonly E[],
   lists: ReadonlyMap<string, readonly E[]>,
@@ -85,8 +85,8 @@ function fillPlaces<E extends PagedEntry>(
 }
 
 /**
- * Moves hits above a domain's share behind those of other domains, so that none fills a page alone. Hits that are
- * not relevant come last, whatever their domain.
+ * Moves hits above a domain's share behind those of other domains, so that no domain fills a page. Irrelevant hits come
+ * last, whatever their domain.
  */
 function withinQuota<E extends PagedEntry>(
   entries: readonly E[],
@@ -104,7 +104,7 @@ function withinQuota<E extends PagedEntry>(
   return [...within, ...beyond, ...entries.filter((entry) => !relevant.has(entry))];
 }
 
-/** The first `most` entries of each domain, in their order. */
+/** The first `most` entries of each domain, in order. */
 export function limitPerDomain<E extends PagedEntry>(
   entries: readonly E[],
   most: number | undefined,
@@ -118,7 +118,7 @@ export function limitPerDomain<E extends PagedEntry>(
   });
 }
 
-/** The needs of a query, each to be ranked by itself. A name that is a sentence is not split. */
+/** The needs of a query, to rank separately. A name that is a sentence is not split. */
 export function needsIn<E extends PagedEntry>(query: string, entries: readonly E[]): string[] {
   const needs = splitNeeds(query);
   if (needs.length === 1) return needs;
@@ -127,8 +127,8 @@ export function needsIn<E extends PagedEntry>(query: string, entries: readonly E
 }
 
 /**
- * The entries that a query names: by name, op, route or alias, in any spelling. A name of one plain word counts only
- * if the query calls for it or has no other words, because such words are often not meant as names.
+ * Entries named in a query: by name, op, route or alias, in any spelling. A name of one plain word counts only if the
+ * query asks for it or has no other words, because such words are often not meant as names.
  */
 export function namedEntries<E extends PagedEntry>(query: string, entries: readonly E[]): NamedEntry<E>[] {
   const names = nameTableOf(entries);
@@ -147,14 +147,14 @@ export function namedEntries<E extends PagedEntry>(query: string, entries: reado
   return [...named.values()];
 }
 
-/** Stage 11: merges the rankings of several needs in turns, so that no need starves another. */
+/** Stage 11: merges the rankings of several needs in turns, so that every need is represented. */
 export function takeTurns<E>(rankings: readonly { readonly entries: readonly E[] }[], limit: number): E[] {
   const merged = new Set<E>();
   const places = rankings.map(() => 0);
   const longest = Math.max(0, ...rankings.map(({ entries }) => entries.length));
   for (let round = 0; round < longest && merged.size < limit; round++) {
     for (const [at, { entries }] of rankings.entries()) {
-      // A hit of another need is no hit of its own: the next one has this turn.
+      // A hit that another need has placed does not count: take the next one.
       while (places[at]! < entries.length && merged.has(entries[places[at]!]!)) places[at]!++;
       const entry = entries[places[at]!];
       if (entry && merged.size < limit) merged.add(entry);
@@ -163,7 +163,7 @@ export function takeTurns<E>(rankings: readonly { readonly entries: readonly E[]
   return [...merged];
 }
 
-/** Stage 13: puts tools that another domain has by the same name right behind a hit, though they fit less. */
+/** Stage 13: puts tools with the same name in other domains right behind a hit, even if they rank lower. */
 export function withAlike<E extends PagedEntry>(hits: readonly E[], found: readonly E[], limit: number): E[] {
   const alike = Map.groupBy(found, alikeKey);
   const together = new Set<E>();
@@ -177,7 +177,7 @@ export function withAlike<E extends PagedEntry>(hits: readonly E[], found: reado
   return [...together].slice(0, limit);
 }
 
-/** The same for `create_issue` and `issue.create`. Names of one word ("search") say too little to be alike. */
+/** Equal for `create_issue` and `issue.create`. Undefined for names of one word ("search"), which say too little. */
 export const alikeKey = memoizeByObject(({ kind, name }: PagedEntry): string | undefined => {
   const words = kind === "tool" ? analyze(name).filter(({ joined }) => !joined) : [];
   if (words.length < 2) return undefined;

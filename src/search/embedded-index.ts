@@ -11,28 +11,30 @@ import type { Embedder } from "./vectors/embedder.ts";
 
 /** Options of {@link createEmbeddedIndex}. */
 export interface EmbeddedIndexOptions {
-  /** Makes vectors beside the words. Without it search is lexical. */
+  /** Adds search by vectors. Without it, search uses words only. */
   readonly embedder?: Embedder;
   /** File that `keep` writes and `restore` reads. */
   readonly snapshot?: string;
 }
 
-/** The engine that comes with Keyhole: words in memory, vectors where an embedder is given. */
+/** The search engine of Keyhole: words in memory, and vectors if there is an embedder. */
 export interface EmbeddedIndex extends SearchIndex {
   status(): SearchStatus;
-  /** Resolves when merges and vectors that are under way are done. */
+  /** Resolves when running merges and embeddings are done. */
   settled(): Promise<void>;
-  /** Makes search as fast as it gets, after much was put. */
+  /** Merges everything for the fastest searches, for use after large puts. */
   compact(): Promise<void>;
   /** Writes everything to a file that `openEmbeddedIndex` reads. */
   save(path: string, note?: string): Promise<void>;
 }
 
-/** With more segments than this a put waits for merges, so that they do not fall behind. */
+/** With more segments than this, a put waits for merges. */
 const MAX_BACKLOG = 64;
-/** Puts of this many documents are analysed in other threads: fewer are done before those have started. */
+/**
+ * From this many documents, a put is analysed in other threads. Fewer would be done before the threads have started.
+ */
 const THREADED_FROM = 10_000;
-/** Documents whose texts are prepared for vectors before searches have their turn. */
+/** Documents to prepare for vectors before searches have their turn. */
 const VECTOR_STEP = 1_024;
 
 /**
@@ -56,7 +58,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions = {}): Embedde
   );
 }
 
-/** The index that `save` wrote; where the file is missing, damaged or of another version, the reason. */
+/** Opens an index that `save` wrote. Returns the reason if the file is missing, damaged or of another version. */
 export async function openEmbeddedIndex(
   path: string,
   options: EmbeddedIndexOptions = {},
@@ -91,7 +93,7 @@ async function load(
   return { ok: true, value: { words, side, note } };
 }
 
-/** Words and vectors, and the changes to them that are under way. */
+/** Words and vectors, and the running changes to them. */
 class IndexContents {
   words: LexicalIndex;
   side: VectorIndex | undefined;
@@ -105,7 +107,7 @@ class IndexContents {
     this.side = side;
   }
 
-  /** Changes take effect in the order in which they were asked for, though a large one lets searches between. */
+  /** Runs changes in request order, although searches may run during a large one. */
   async inTurn(change: () => Promise<void>): Promise<void> {
     this.checkOpen();
     const done = this.changes.then(change);
@@ -161,7 +163,7 @@ class IndexContents {
         const shown = batch.filter(({ visibility }) => visibility !== "hidden");
         const segment = await this.threads.build(shown).catch(() => undefined);
         if (this.isClosed) return;
-        // A host that cannot run threads does the work itself.
+        // Without threads, analyse it here.
         if (segment === undefined) await this.putHere(batch);
         else this.words.take(batch, segment);
         await this.mergeIfDue();
@@ -242,7 +244,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
   };
 }
 
-/** Runs the steps with a turn of the event loop before each, so that searches and changes come between them. */
+/** Runs each step in its own turn of the event loop, so that searches and changes run in between. */
 async function inSteps(steps: Iterator<void, void>, stopped: () => boolean): Promise<void> {
   do await setImmediate();
   while (!stopped() && steps.next().done !== true);

@@ -1,28 +1,26 @@
 /**
- * How a hit comes to its place: all stages in their order. Their constants are in `ranking/tuning.ts`, in the same
- * order.
+ * How a hit gets its position: all stages in order. Their constants are in `ranking/tuning.ts`, in the same order.
  *
  *  1. The query is cut, split into needs (`analysis/split-needs`), rewritten in the words of tools
  *     (`analysis/rewrite-query`, {@link expandQuery} for other languages) and split into clauses
  *     (`analysis/split-needs`).
- *  2. Words (`analysis/analyze`) get weights by how rare they are, names in the query (`lexical/names`) more
- *     than all words (`lexical/weigh-query`), and documents are scored by field (`lexical/document-postings`,
- *     `lexical/score-segment`).
+ *  2. Words (`analysis/analyze`) are weighted by rarity, and names in the query (`lexical/names`) more than all words
+ *     (`lexical/weigh-query`). Documents are scored by field (`lexical/document-postings`, `lexical/score-segment`).
  *  3. The rankings of clauses join that of the whole query (`lexical/rank-clauses`).
- *  4. Vectors rank documents by their cosines with query and clauses (`blendCosines`). They are trusted as far as
- *     their embedder knows the language and the match lies in what was embedded (`seenShare`).
- *  5. Both are blended: the list that tells its best hits from its tenth has more say (`fuse`).
- *  6. Quality decides between hits that match alike ({@link rankByQuality}). Hits that destroy go behind the others
- *     unless the query asks for that ({@link rankDestroyingLast}).
+ *  4. Vectors rank documents by their cosines with query and clauses (`blendCosines`). They count as far as their
+ *     embedder knows the language and the matched text was embedded (`seenShare`).
+ *  5. Both rankings are blended: the one whose best hits stand out more has more weight (`fuse`).
+ *  6. Quality decides between similar scores ({@link rankByQuality}). Destructive hits go behind the others unless
+ *     the query asks for them ({@link rankDestroyingLast}).
  *  7. Authors' phrases raise their entries (`learning/phrase-lift`).
- *  8. Past use for like queries raises entries, as far as it was right before (`learning/lift-hits`).
+ *  8. Past use for similar queries raises entries, as far as it was right before (`learning/lift-hits`).
  *  9. Entries that often follow the last call are raised a little (`liftExpected`).
- * 10. Entries that the query names come first, segments of a domain fill that domain's places, and no domain fills
+ * 10. Entries named in the query come first, segments of a domain fill that domain's positions, and no domain fills
  *     the page alone (`arrangePage`).
  * 11. Needs of one query take turns (`takeTurns`).
  * 12. The page ends where relevance falls ({@link cutWhereRelevanceFalls}).
- * 13. Tools of the same name in other domains stand beside a hit (`withAlike`); related entries fill what is left
- *     (`core/operations/rank`).
+ * 13. Tools with the same name in other domains follow a hit (`withAlike`); related entries fill the remaining
+ *     positions (`core/operations/rank`).
  *
  * Stages 1 to 5 run in {@link hybridSearch}, 6 to 9 in {@link refineHits}; 10 to 13 are in `arrange.ts`.
  */
@@ -40,7 +38,7 @@ import { CUT, DESTROYING_SHARE, FIELD_RULES, QUALITY, VECTORS } from "./ranking/
 import type { VectorIndex } from "./vector-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 
-/** Searches by words and, where vectors are ready, blends what they find. */
+/** Searches by words and, if vectors are ready, blends both rankings. */
 export async function hybridSearch(
   words: LexicalIndex,
   side: VectorIndex | undefined,
@@ -54,10 +52,10 @@ export async function hybridSearch(
   const { query } = need;
   const asks = need.asksToDestroy === undefined ? {} : { asksToDestroy: need.asksToDestroy };
   const isRead = embedder !== undefined && (embedder.reads?.(query) ?? true);
-  // Without vectors of the query, the words answer alone.
+  // Without vectors of the query, only words count.
   const vectors = isRead ? await side?.embedQuery(queryParts(query)).catch(() => undefined) : undefined;
   const embedMs = watch();
-  // Words only after the wait for vectors, so that both look at the same documents.
+  // Rank words after waiting for vectors, so that both see the same documents.
   const depth = vectors === undefined ? limit : Math.max(VECTORS.depth, limit);
   const ranking = rankClauses(words, need, request.filter, depth);
   const wordsMs = watch();
@@ -66,8 +64,8 @@ export async function hybridSearch(
     request.note?.({ by: "words", wordsMs, ...(waiting > 0 && { waiting }), ...asks });
     return toHits(words, ranking, ranking.hits, request);
   }
-  const found = ranking.hits.map((hit) => hit.id);
-  const near = side.search(vectors, request.filter, found);
+  const ids = ranking.hits.map((hit) => hit.id);
+  const near = side.search(vectors, request.filter, ids);
   const seen = seenShare(ranking.hits, ranking.whole.terms, (id) => words.postingsOf(id));
   const trust = (side.embedder.fluency?.(query) ?? 1) * seen;
   const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);
@@ -75,21 +73,21 @@ export async function hybridSearch(
   return toHits(words, ranking, hits.slice(0, limit), request, near);
 }
 
-/** Signals about entries that stages 6 to 9 use. */
+/** Facts about entries for stages 6 to 9. */
 export interface HitSignals {
-  /** Quality of an entry, 0 to 100; anything else counts as neutral. */
+  /** Quality of an entry, 0 to 100; any other value counts as neutral. */
   qualityOf(id: string): unknown;
-  /** Whether an entry destroys something, and says so in its name. */
+  /** Whether an entry destroys something, and its name says so. */
   destroys?(id: string): boolean;
-  /** Whether the query asks to destroy something; undefined if its language is not read. */
+  /** Whether the query asks to destroy something; undefined if its language is unknown. */
   readonly asksToDestroy?: boolean | undefined;
-  /** Entries with the phrases of their authors. */
+  /** Entries with their authors' phrases. */
   readonly phrased: readonly Phrased[];
   /** Raises hits by past use and by what often comes next. */
   lift?(query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
 }
 
-/** Ranks the hits of an index by quality, authors' phrases and past use. */
+/** Reorders the hits of an index by quality, authors' phrases and past use. */
 export async function refineHits(
   query: string,
   hits: readonly SearchHit[],
@@ -101,7 +99,7 @@ export async function refineHits(
   return lift === undefined ? byPhrases : lift(query, byPhrases);
 }
 
-/** Orders hits that match alike by quality, from 0 to 100. Hits without one count as 50. */
+/** Orders similar scores by quality, from 0 to 100. Hits without one count as 50. */
 export function rankByQuality(
   hits: readonly SearchHit[],
   qualityOf: (id: string) => unknown,
@@ -117,7 +115,7 @@ export function rankByQuality(
   return changed ? weighed.sort(bestFirst) : hits;
 }
 
-/** Puts hits that destroy right behind the last of the others that stands out. Hits come best first. */
+/** Moves destructive hits right behind the last other hit that stands out. Hits must be sorted best first. */
 export function rankDestroyingLast(
   hits: readonly SearchHit[],
   destroys: (id: string) => boolean,
@@ -131,12 +129,12 @@ export function rankDestroyingLast(
 }
 
 export interface RelevanceCutOptions {
-  /** Hits below this share of the way from the background to the best score are left out: lower shows more. */
+  /** Omits hits below this share of the way from the background to the best score. Lower values show more. */
   readonly share?: number;
   readonly most?: number;
 }
 
-/** How many hits of a list, best first, to show: those that stand out from the background. */
+/** The number of hits that stand out from the background, in a list sorted best first. */
 export function cutWhereRelevanceFalls(
   hits: readonly { readonly score: number }[],
   { share = CUT.share, most = CUT.most }: RelevanceCutOptions = {},
@@ -149,15 +147,15 @@ export function cutWhereRelevanceFalls(
   return Math.min(most, fall < 0 ? hits.length : fall);
 }
 
-/** A query as it is searched by words and by vectors, which need no verbs translated. */
+/** A query for search by words and by vectors, which need no verbs translated. */
 export interface Need extends WordQuery {
-  /** With what it means in the words of tools beside its own. */
+  /** The query with the words of tools added. */
   readonly query: string;
-  /** Whether it asks to destroy something; undefined if its language is not read. */
+  /** Whether it asks to destroy something; undefined if its language is unknown. */
   readonly asksToDestroy?: boolean;
 }
 
-/** Reads a query in the languages that the embedder knows. Must not throw: its words still count. */
+/** Reads a query in the languages that the embedder knows. Must not throw: words still count. */
 export async function expandQuery(
   asked: string,
   embedder: Pick<Embedder, "readForeign"> = {},
@@ -177,7 +175,7 @@ export async function expandQuery(
 
 const OTHER_LETTERS = /(?!\p{Script=Latin})\p{L}/u;
 
-/** Each call gives the milliseconds since the last one. */
+/** Each call returns the milliseconds since the previous one. */
 function startWatch(): () => number {
   let last = performance.now();
   return () => {
@@ -203,10 +201,7 @@ function toHits(
   }));
 }
 
-/**
- * Why a document was found. A term's score is exact; where the term stands in several fields, its score is
- * shared out among them by their weights.
- */
+/** Why a document was found. A term's score is exact; for a term in several fields, it is divided by their weights. */
 function explainHit(
   index: LexicalIndex,
   { whole }: ClauseRanking,

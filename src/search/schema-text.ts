@@ -4,11 +4,11 @@ const MAX_DEPTH = 6;
 const MAX_CHARACTERS = 16_384;
 const MAX_CHOICES = 64;
 
-/** The words of an input schema that search looks into: property names, descriptions and enum values. */
+/** The words of an input schema for search: property names, descriptions and enum values. */
 export function schemaText(schema: JsonSchema): string {
   const words: string[] = [];
   let room = MAX_CHARACTERS;
-  const say: Say = (word) => {
+  const say: AddWord = (word) => {
     if (typeof word === "string" && room > 0) {
       words.push(word.length > room ? word.slice(0, room) : word);
       room -= word.length + 1;
@@ -19,10 +19,10 @@ export function schemaText(schema: JsonSchema): string {
   return words.join("\n");
 }
 
-/** Takes a word where it is one; false when there is no more room. */
-type Say = (word: unknown) => boolean;
+/** Adds a word if the value is one. False when the limit is reached. */
+type AddWord = (word: unknown) => boolean;
 
-function visit(node: unknown, depth: number, say: Say): void {
+function visit(node: unknown, depth: number, say: AddWord): void {
   if (depth > MAX_DEPTH || typeof node !== "object" || node === null) return;
   const schema = node as Record<string, unknown>;
   const { description, enum: choices, properties, items } = schema;

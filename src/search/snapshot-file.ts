@@ -8,28 +8,28 @@ export type OpenedSnapshot<T> =
 const TYPES = { Int8Array, Uint8Array, Uint16Array, Uint32Array, Float32Array } as const;
 type ArrayType = keyof typeof TYPES;
 
-/** The named arrays of a file, each in memory of its own, where it is aligned and stays. */
+/** The named arrays of a file, each in its own memory, aligned for use. */
 export type FileParts = Readonly<
   Record<string, Int8Array | Uint8Array | Uint16Array | Uint32Array | Float32Array>
 >;
 
-/** The memory that an array is read into; by default new memory. */
+/** The memory for an array. Default: new memory. */
 type PartMemory<H> = (name: string, bytes: number, header: H) => Uint8Array | undefined;
 
 const MAGIC = "KHSEARCH";
-/** Rises with every change of the format or of what the analysis makes of a text. */
+/** Increase it with every change of the format or of text analysis. */
 const VERSION = 5;
-/** Magic, version, checksum of the header, length of the header. */
+/** Magic, version, checksum and length of the header. */
 const PREFIX = 20;
-/** Bytes with a checksum of their own. */
+/** Bytes covered by one checksum. */
 const BLOCK = 2 ** 23;
-/** Blocks that are read at the same time: one may be checked while others come. */
+/** Blocks to read at the same time: one is checked while others load. */
 const READERS = 3;
 const ALIGNMENT = 8;
 
 interface Table<H> {
   readonly header: H;
-  /** In the order of the file, without gaps, from the first multiple of `ALIGNMENT` behind the table. */
+  /** In file order, without gaps, from the first multiple of `ALIGNMENT` after the table. */
   readonly sections: readonly {
     readonly name: string;
     readonly type: ArrayType;
@@ -40,7 +40,7 @@ interface Table<H> {
   }[];
 }
 
-/** The pieces of a file, one after another. Sections are not copied. */
+/** The parts of a file in order. Sections are not copied. */
 export function* toSections(header: object, parts: FileParts): Generator<Uint8Array> {
   const sections = Object.entries(parts).map(([name, part]) => ({
     name,
@@ -60,7 +60,7 @@ export function* toSections(header: object, parts: FileParts): Generator<Uint8Ar
   for (const part of Object.values(parts)) yield* blocksOf(part);
 }
 
-/** Reads a file that `toSections` made. Every block is checked. */
+/** Reads a file from `toSections`. Checks every block. */
 export async function readSections<H>(
   path: string,
   memoryOf: PartMemory<H>,
@@ -114,14 +114,14 @@ async function readTable<H>(
   const length = prefix.readUInt32LE(16);
   const start = PREFIX + length + gapAfter(PREFIX + length);
   if (start > size) return { ok: false, reason: "it is too short" };
-  const rest = Buffer.alloc(start - PREFIX);
-  await file.read(rest, 0, rest.length, PREFIX);
-  if (crc32(rest, crc32(prefix.subarray(16))) !== prefix.readUInt32LE(12)) {
+  const body = Buffer.alloc(start - PREFIX);
+  await file.read(body, 0, body.length, PREFIX);
+  if (crc32(body, crc32(prefix.subarray(16))) !== prefix.readUInt32LE(12)) {
     return { ok: false, reason: "its checksum is wrong" };
   }
   return {
     ok: true,
-    value: { ...(JSON.parse(rest.toString("utf8", 0, length)) as Table<H>), start },
+    value: { ...(JSON.parse(body.toString("utf8", 0, length)) as Table<H>), start },
   };
 }
 

@@ -7,11 +7,11 @@ import { prepareVectorStore, type VectorContents, type VectorStore } from "./vec
 
 export interface Snapshot {
   readonly segment: Segment;
-  /** In the words of who saved it. */
+  /** Text of the program that saved it. */
   readonly note: string;
 }
 
-/** The vectors of the segment's documents, in their order. */
+/** The vectors of the segment's documents, in order. */
 export interface SavedVectors extends VectorContents {
   readonly embedder: string;
 }
@@ -20,14 +20,14 @@ export interface ReadSnapshot extends Snapshot {
   readonly vectors?: { readonly embedder: string; readonly store: VectorStore };
 }
 
-/** The facts of a snapshot that its arrays do not hold. */
+/** The data of a snapshot that is not in its arrays. */
 interface Header {
   readonly facets: readonly Facet[];
   readonly note: string;
   readonly vectors?: { readonly embedder: string; readonly dimensions: number };
 }
 
-/** Arrays beside those of the segment. */
+/** Arrays besides those of the segment. */
 interface VectorParts {
   readonly vectorScales: Float32Array;
   readonly vectorRows: Int8Array;
@@ -36,7 +36,7 @@ interface VectorParts {
   readonly codes?: Uint8Array;
 }
 
-/** Writes the snapshot whole: a reader sees the old file or the new one. */
+/** Writes the snapshot atomically: readers see the old file or the new one. */
 export function writeSnapshot(path: string, snapshot: Snapshot, vectors?: SavedVectors): Promise<void> {
   const { segment, note } = snapshot;
   const { facets, ...parts } = toParts(segment);
@@ -54,7 +54,7 @@ export function writeSnapshot(path: string, snapshot: Snapshot, vectors?: SavedV
   return writeFileAtomic(path, toSections(header, { ...parts, ...vectorParts }));
 }
 
-/** Reads a snapshot without analysing anything again; says why where it cannot be used. */
+/** Reads a snapshot without any new analysis. Returns the reason if it is unusable. */
 export async function readSnapshot(path: string): Promise<OpenedSnapshot<ReadSnapshot>> {
   if (endianness() !== "LE") return refused("it is for little-endian machines");
   let prepared: ReturnType<typeof prepareVectorStore> | undefined;

@@ -15,19 +15,19 @@ interface WaitingVectors {
 }
 
 const BATCH = 64;
-/** Rows scanned for one query at most, its clauses included: beyond, only the whole query is embedded. */
+/** Most rows to scan for one query with its clauses. Beyond this, only the whole query is embedded. */
 const MAX_ROWS = 400_000;
 /** A search waits for at most this many vectors. */
 const MAX_WAIT = 5_000;
-/** Filters whose slots are remembered. */
+/** Cached filters. */
 const MAX_MASKS = 16;
-/** With fewer waiting than this share of the vectors there are, a search by vectors is whole enough. */
+/** If fewer than this share of the vectors are missing, search by vectors is complete enough. */
 const MAX_WAITING_SHARE = 0.1;
 
-/** The vectors of documents, made in the background; until then documents are found by their words. */
+/** Vectors of documents, created in the background. Until then words find the documents. */
 export class VectorIndex {
   readonly embedder: Embedder;
-  /** Why the last embedding failed, until one succeeds. */
+  /** Reason of the last failed embedding, until one succeeds. */
   reason: string | undefined;
   private store: VectorStore | undefined;
   private readonly facets = new FacetTable();
@@ -35,7 +35,7 @@ export class VectorIndex {
   private readonly waiting = new Map<string, WaitingVectors>();
   private running: Promise<void> | undefined;
   private coding: Promise<void> | undefined;
-  /** By filter: a bit for each slot that passes, until a slot changes its facet. */
+  /** By filter: a bit for each matching slot, until a slot changes its facet. */
   private readonly masks = new Map<string, Uint32Array | undefined>();
   private closed = false;
 
@@ -68,7 +68,7 @@ export class VectorIndex {
     }
   }
 
-  /** Takes over saved vectors of a segment's documents. */
+  /** Uses saved vectors for a segment's documents. */
   adopt(store: VectorStore, { facets, facetOf }: Segment): void {
     this.store = store;
     const numbers = facets.map((facet) => this.facets.intern(facet));
@@ -77,12 +77,12 @@ export class VectorIndex {
     this.startCoding();
   }
 
-  /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
+  /** Waits for vectors of instant embedders, so that the first answer after a start is final. */
   async nearlySettled(): Promise<void> {
     if (this.embedder.isInstant && this.waiting.size <= MAX_WAIT) await this.allMade();
   }
 
-  /** Resolves when no vector is waited for, or embedding has failed, and codes are made. */
+  /** Resolves when no vectors are missing, or embedding has failed, and codes are ready. */
   async settled(): Promise<void> {
     await this.allMade();
     await this.coding;
@@ -108,8 +108,8 @@ export class VectorIndex {
   }
 
   /**
-   * The documents nearest to a query, and how near those in `also` are, best first. `queries` are the vectors
-   * of the whole query and of its clauses.
+   * The documents nearest to a query, and the similarity of those in `also`, best first. `queries` are the vectors of
+   * the whole query and of its clauses.
    */
   search(queries: readonly Float32Array[], filter: SearchFilter, also: Iterable<string>): Scored[] {
     const { store } = this;
@@ -138,7 +138,7 @@ export class VectorIndex {
   }
 
   private async work(): Promise<void> {
-    // A turn of the event loop first, so that a put answers before its vectors are made.
+    // Yields to the event loop first, so that a put answers before its vectors are created.
     await setImmediate();
     while (this.waiting.size > 0) {
       const batch = [...this.waiting.entries()].slice(0, BATCH);
@@ -156,7 +156,7 @@ export class VectorIndex {
     this.startCoding();
   }
 
-  /** Searches do not wait for codes: until they are made, every vector is compared. */
+  /** Searches do not wait for codes: until these are ready, every vector is compared. */
   private startCoding(): void {
     if (this.coding !== undefined || this.store?.wantsCodes !== true) return;
     this.coding = this.code(this.store).finally(() => {
@@ -171,7 +171,7 @@ export class VectorIndex {
     }
   }
 
-  /** Stores a vector, unless the document has changed or gone while it was made. */
+  /** Stores a vector, unless its document changed or was removed meanwhile. */
   private settle([id, waiting]: readonly [string, WaitingVectors], vector: Float32Array): void {
     if (this.waiting.get(id) !== waiting) return;
     this.waiting.delete(id);
@@ -186,7 +186,7 @@ export class VectorIndex {
     this.masks.clear();
   }
 
-  /** A bit for each slot whose document passes; undefined where all do. */
+  /** A bit for each slot with a matching document; undefined if all match. */
   private allowedSlots(filter: SearchFilter, store: VectorStore): Uint32Array | undefined {
     const key = filterKey(filter);
     if (!this.masks.has(key)) {

@@ -100,27 +100,27 @@ class FollowedOrigin {
     onFailed?: (error: unknown) => void,
   ): AsyncGenerator<SourceContent, void> {
     const failed = new AbortController();
-    const own: Following = {
+    const following: Following = {
       signal,
       outlet: createOutlet(),
       onFailed: onFailed ?? ((error) => failed.abort(error)),
     };
-    this.following = own;
+    this.following = following;
     const stop = this.options.watch?.({
-      changed: () => void this.tryToRead(own),
+      changed: () => void this.tryToRead(following),
       found: (reading) => {
         this.succeed();
-        void this.show(reading, own);
-        this.readLater(own);
+        void this.show(reading, following);
+        this.readLater(following);
       },
     });
-    void this.begin(own);
+    void this.begin(following);
     try {
-      yield* own.outlet.values(AbortSignal.any([signal, failed.signal]));
+      yield* following.outlet.values(AbortSignal.any([signal, failed.signal]));
       if (!signal.aborted) failed.signal.throwIfAborted();
     } finally {
-      own.cancelTimer?.();
-      if (this.following === own) this.following = undefined;
+      following.cancelTimer?.();
+      if (this.following === following) this.following = undefined;
       await stop?.();
     }
   }
@@ -192,15 +192,15 @@ class FollowedOrigin {
     await by.outlet.put(content);
   }
 
-  private async begin(own: Following): Promise<void> {
+  private async begin(run: Following): Promise<void> {
     const restored = await this.options.restore?.().catch(() => undefined);
     if (restored && !this.isLocal) {
-      const taken = this.show(restored, own);
+      const taken = this.show(restored, run);
       // Starting an origin takes time that the first answers need.
       if (restored.content.isStarting) await taken;
-      else if (this.freshness().isFresh) return this.readLater(own);
+      else if (this.freshness().isFresh) return this.readLater(run);
     }
-    await this.tryToRead(own, restored);
+    await this.tryToRead(run, restored);
   }
 
   private async tryToRead(own: Following, fallback?: Reading): Promise<void> {

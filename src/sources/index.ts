@@ -27,7 +27,7 @@ export type { ChangePolicy, McpServerConfig } from "./mcp/config/server-config.t
 export type { ServerIsolation } from "./mcp/config/to-launch.ts";
 export type { McpDiagnostics } from "./mcp/follow-upstream.ts";
 export type { LogInOptions } from "./mcp/login/log-in.ts";
-export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";
+export type { Challenge, Logins, StoredLogin as KeptLogin } from "./mcp/login/logins.ts";
 export { createLogins } from "./mcp/login/logins.ts";
 export type { McpSource } from "./mcp/mcp-source.ts";
 export { createMcpSource, fromMcpConfig } from "./mcp/mcp-source.ts";

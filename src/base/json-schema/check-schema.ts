@@ -164,19 +164,19 @@ function copyWithin(root: object): CopyOutcome {
   const pending: { source: object; copy: object; depth: number }[] = [
     { source: root, copy: rootCopy, depth: 1 },
   ];
-  let left = MAX_BYTES;
+  let bytesLeft = MAX_BYTES;
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
     const { source, copy, depth } = item;
     const isList = Array.isArray(source);
     // Checked before listing keys: a sparse array can have billions of members.
-    if (isList && source.length > left) return tooLarge();
+    if (isList && source.length > bytesLeft) return tooLarge();
     for (const key of isList ? source.keys() : Object.keys(source)) {
       const member: unknown = Reflect.get(source, key);
       if (member === undefined && !isList) continue;
       const size = sizeOf(member);
       if (size === undefined) return refusal(`it contains a ${typeof member}`);
-      left -= size + (typeof key === "string" ? key.length + 4 : 1);
-      if (left < 0) return tooLarge();
+      bytesLeft -= size + (typeof key === "string" ? key.length + 4 : 1);
+      if (bytesLeft < 0) return tooLarge();
       if (typeof member !== "object" || member === null) {
         setMember(copy, key, member ?? null);
         continue;

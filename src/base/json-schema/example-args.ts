@@ -123,8 +123,8 @@ function makeArray(walk: SchemaWalk, schema: JsonSchema, level: number): unknown
   const wanted = tuple.length > 0 ? tuple.length : level >= SHALLOW_LEVEL || isNever(walk, items) ? 0 : 1;
   const length = Math.max(least, Math.min(wanted, most));
   return Array.from({ length }, (_, index) => {
-    const made = makeValue(walk, index < tuple.length ? tuple[index] : (items ?? true), level + 1);
-    return schema.uniqueItems === true && index > 0 ? vary(made, flatten(walk, items).schema, index) : made;
+    const item = makeValue(walk, index < tuple.length ? tuple[index] : (items ?? true), level + 1);
+    return schema.uniqueItems === true && index > 0 ? vary(item, flatten(walk, items).schema, index) : item;
   });
 }
 

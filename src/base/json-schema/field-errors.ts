@@ -24,14 +24,14 @@ export function toFieldErrors(errors: readonly ErrorObject[], root: Json): Field
 function toFieldError({ error, branches }: FoldedError, root: Json): FieldError {
   const keys = keysOf(error.instancePath, root);
   const { params } = error;
-  const given = namesOf(error.data);
-  const known = namesOf(error.parentSchema?.properties);
+  const sent = namesOf(error.data);
+  const declared = namesOf(error.parentSchema?.properties);
   switch (error.keyword) {
     case "required": {
       const name = String(params.missingProperty);
       return {
         field: fieldPath([...keys, name]),
-        message: missingMessage(name, fieldsOf(error.data), known),
+        message: missingMessage(name, fieldsOf(error.data), declared),
       };
     }
     case "dependentRequired":
@@ -43,7 +43,7 @@ function toFieldError({ error, branches }: FoldedError, root: Json): FieldError 
     case "additionalProperties":
     case "unevaluatedProperties": {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-      return { field: fieldPath([...keys, name]), ...unknownMessage(name, given, known) };
+      return { field: fieldPath([...keys, name]), ...unknownMessage(name, sent, declared) };
     }
     case "anyOf":
     case "oneOf":

@@ -152,7 +152,7 @@ function readDefinitions(schema: JsonSchema): Definitions {
 
 /** Definitions that a schema refers to, directly or not. Undefined if it refers to anything else. */
 function definitionsFor(schema: unknown, definitions: Definitions): ReadonlySet<string> | undefined {
-  const found = new Set<string>();
+  const names = new Set<string>();
   const pending = [schema];
   while (pending.length > 0) {
     const at = pending.pop();
@@ -161,12 +161,12 @@ function definitionsFor(schema: unknown, definitions: Definitions): ReadonlySet<
     if (Object.hasOwn(at, "$ref")) {
       const name = definitionOf(at.$ref);
       if (name === undefined || !definitions.has(name)) return undefined;
-      if (!found.has(name)) pending.push(definitions.get(name));
-      found.add(name);
+      if (!names.has(name)) pending.push(definitions.get(name));
+      names.add(name);
     }
     for (const { value } of subschemas(at)) pending.push(value);
   }
-  return found;
+  return names;
 }
 
 function definitionOf(reference: unknown): string | undefined {

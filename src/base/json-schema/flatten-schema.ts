@@ -213,9 +213,9 @@ function intersect(first: readonly unknown[], second: readonly unknown[]): unkno
 function joinMaps(walk: SchemaWalk, first: PlainObject, second: PlainObject): PlainObject {
   const joined = new Map(Object.entries(first));
   for (const [name, schema] of Object.entries(second)) {
-    const known = joined.get(name);
-    const isSame = !joined.has(name) || known === schema;
-    joined.set(name, isSame ? schema : { allOf: [known, schema] });
+    const earlier = joined.get(name);
+    const isSame = !joined.has(name) || earlier === schema;
+    joined.set(name, isSame ? schema : { allOf: [earlier, schema] });
   }
   walk.budget -= joined.size;
   return Object.fromEntries(joined);

@@ -44,12 +44,12 @@ function check(schema: CompiledSchema, inputSchema: JsonSchema, params: Json): P
 
 /** Loads the validator on first use and compiles each schema once. */
 function compileOnce(schema: JsonSchema): CompiledSchema | Promise<CompiledSchema> {
-  const known = compiled.get(schema);
-  if (known) return known;
+  const cached = compiled.get(schema);
+  if (cached) return cached;
   const pending = import("./compile-schema.ts").then(({ compileSchema }) => {
-    const made = compileSchema(schema);
-    compiled.set(schema, made);
-    return made;
+    const result = compileSchema(schema);
+    compiled.set(schema, result);
+    return result;
   });
   compiled.set(schema, pending);
   return pending;
@@ -58,11 +58,12 @@ function compileOnce(schema: JsonSchema): CompiledSchema | Promise<CompiledSchem
 /** Drops warnings about arguments that were not sent. */
 function warningsFor(schema: CompiledSchema, inputSchema: JsonSchema, value: object): string[] {
   if (schema.warnings.length === 0) return [];
-  const known = inputSchema.properties;
+  const properties = inputSchema.properties;
   const texts = schema.warnings
     .filter(({ field }) => {
       const [argument = ""] = field.split(/[.[]/, 1);
-      const isArgument = typeof known === "object" && known !== null && Object.hasOwn(known, argument);
+      const isArgument =
+        typeof properties === "object" && properties !== null && Object.hasOwn(properties, argument);
       return !isArgument || Object.hasOwn(value, argument);
     })
     .map(({ text }) => text);

@@ -67,10 +67,10 @@ function mapNamed(keyword: string, schemas: PlainObject, mapper: SchemaMapper): 
   const mapped: Record<string, unknown> = {};
   for (const name of Object.keys(schemas)) {
     const part = schemas[name];
-    const made = isNameList(keyword, part)
+    const copy = isNameList(keyword, part)
       ? mapper.value(part, keyword, "names")
       : mapper.subschema(part, keyword, name);
-    setDefined(mapped, name, made);
+    setDefined(mapped, name, copy);
   }
   return mapped;
 }

@@ -148,8 +148,8 @@ function redirected(
   }
   const becomesGet = !isRead && (status === 303 || (method === "POST" && status <= 302));
   if (!becomesGet) return { ...request, method };
-  const kept = Object.entries(headers).filter(([name]) => !/^content-/i.test(name));
-  return { ...rest, method: "GET", headers: Object.fromEntries(kept) };
+  const remaining = Object.entries(headers).filter(([name]) => !/^content-/i.test(name));
+  return { ...rest, method: "GET", headers: Object.fromEntries(remaining) };
 }
 
 function refused(url: URL, reason: string) {
@@ -212,12 +212,12 @@ export function namedAddressRefusal(address: string): string | undefined {
 export async function hasPrivateAddress(url: URL): Promise<boolean> {
   const name = bare(url.hostname);
   // A name without addresses fails with the request.
-  const found = isIP(name) ? [{ address: name }] : await lookup(name, { all: true }).catch(() => []);
-  for (const { address } of found) {
+  const addresses = isIP(name) ? [{ address: name }] : await lookup(name, { all: true }).catch(() => []);
+  for (const { address } of addresses) {
     const reason = namedAddressRefusal(address);
     if (reason !== undefined) throw refused(url, `its address ${address} ${reason}`);
   }
-  return found.some(({ address }) => addressRefusal(address) !== undefined);
+  return addresses.some(({ address }) => addressRefusal(address) !== undefined);
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

@@ -147,21 +147,21 @@ export function detectInjection(text: string): InjectionKind[] {
   if (text.length < SHORTEST) return [];
   const plain = hidesText(text) ? readHidden(text) : text;
   const lower = plain.toLowerCase();
-  const found = MATCHERS.flatMap(([kind, matcher]) => (matcher.test(lower) ? [kind] : []));
-  return SMUGGLING.test(text) || SPLIT_WORD.test(text) ? [...found, "hidden"] : found;
+  const kinds = MATCHERS.flatMap(([kind, matcher]) => (matcher.test(lower) ? [kind] : []));
+  return SMUGGLING.test(text) || SPLIT_WORD.test(text) ? [...kinds, "hidden"] : kinds;
 }
 
 /** Checks all names and texts of a definition, each as far as a model reads it. */
 export function findInjection(definition: unknown): InjectionKind[] {
-  const found = new Set<InjectionKind>();
+  const signs = new Set<InjectionKind>();
   const waiting: unknown[] = [definition];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value === "string")
-      for (const kind of detectInjection(value.slice(0, TEXT_CHARS))) found.add(kind);
+      for (const kind of detectInjection(value.slice(0, TEXT_CHARS))) signs.add(kind);
     else if (typeof value === "object" && value !== null)
       for (const [name, part] of Object.entries(value)) waiting.push(name, part ?? null);
   }
-  return KINDS.filter((kind) => found.has(kind));
+  return KINDS.filter((kind) => signs.has(kind));
 }
 
 /** The text as a model may read it: tag characters as letters, words without splitting characters. */

@@ -66,8 +66,8 @@ function encodings(bytes: Buffer): string[] {
   const inside = SHARED_LETTERS.flatMap((shared, before) => {
     const letters = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
     // The last letter may share bits with the following text.
-    const own = letters.slice(shared, Math.floor(((before + bytes.length) * 8) / 6));
-    return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
+    const unshared = letters.slice(shared, Math.floor(((before + bytes.length) * 8) / 6));
+    return [unshared, unshared.replaceAll("+", "-").replaceAll("/", "_")];
   });
   return [hex, hex.toUpperCase(), ...inside];
 }
@@ -93,13 +93,13 @@ function createReplacer(needles: readonly string[]): (text: string) => string {
     let replaced = "";
     let from = 0;
     for (let at = 0; at <= last; ) {
-      const found = starts[keyAt(text, at)] === 1 ? needleAt(text, at) : undefined;
-      if (found === undefined) {
+      const match = starts[keyAt(text, at)] === 1 ? needleAt(text, at) : undefined;
+      if (match === undefined) {
         at += 1;
         continue;
       }
       replaced += text.slice(from, at) + REPLACEMENT;
-      at += found.length;
+      at += match.length;
       from = at;
     }
     return from === 0 ? text : replaced + text.slice(from);

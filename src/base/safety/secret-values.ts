@@ -71,13 +71,13 @@ export function isTelling(value: string, isNamed: boolean): boolean {
 /** Password and secret query values of an address, as written and decoded. */
 function secretsInAddress(value: string): string[] {
   if (!/^[a-z][a-z0-9+.-]{1,30}:\/\//i.test(value)) return [];
-  const found = [/^[^/]*\/\/[^\s:/?#@]*:([^\s/?#]*)@/.exec(value)?.[1] ?? ""];
+  const values = [/^[^/]*\/\/[^\s:/?#@]*:([^\s/?#]*)@/.exec(value)?.[1] ?? ""];
   for (const pair of value.split("#", 1)[0]!.split("?").slice(1).join("?").split("&")) {
     const [name = "", given = ""] = pair.split("=", 2);
     if (namesSecret(name) || /^(?:key|sig|signature|auth|code|access)$/i.test(name) || looksLikeKey(given))
-      found.push(given);
+      values.push(given);
   }
-  return [...new Set(found.flatMap((one) => [one, decoded(one)]))].filter((one) => isTelling(one, true));
+  return [...new Set(values.flatMap((one) => [one, decoded(one)]))].filter((one) => isTelling(one, true));
 }
 
 function decoded(text: string): string {

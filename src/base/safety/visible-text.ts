@@ -80,12 +80,12 @@ const spelt = new Map<string, string>();
 
 /** Spells characters as JSON escapes. Cached, because a text may hide millions of a few thousand characters. */
 export function spellUnits(characters: string): string {
-  const known = spelt.get(characters);
-  if (known !== undefined) return known;
+  const cached = spelt.get(characters);
+  if (cached !== undefined) return cached;
   const units = characters.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
-  const made = units.map((unit) => `\\u${unit}`).join("");
-  if (spelt.size < MOST_SPELT) spelt.set(characters, made);
-  return made;
+  const spelling = units.map((unit) => `\\u${unit}`).join("");
+  if (spelt.size < MOST_SPELT) spelt.set(characters, spelling);
+  return spelling;
 }
 
 const MOST_SPELT = 8_192;
@@ -140,13 +140,13 @@ function spellFewer(word: string, spell: (character: string) => string): string 
     letter,
     alphabet: alphabets.findIndex((one) => one.test(letter)),
   }));
-  const known = Map.groupBy(
+  const byAlphabet = Map.groupBy(
     letters.filter(({ alphabet }) => alphabet >= 0),
     ({ alphabet }) => alphabet,
   );
-  if (known.size < 2) return word;
+  if (byAlphabet.size < 2) return word;
   // If two alphabets have the same number of letters, the later one in the list is spelt out.
-  const [most] = [...known].toSorted(([left, a], [right, b]) => b.length - a.length || left - right)[0]!;
+  const [most] = [...byAlphabet].toSorted(([left, a], [right, b]) => b.length - a.length || left - right)[0]!;
   return letters
     .map(({ letter, alphabet }) => (alphabet < 0 || alphabet === most ? letter : spell(letter)))
     .join("");

@@ -50,9 +50,9 @@ export function fitAssembled<T>(
   assemble: (forms: readonly number[]) => T,
 ): T | undefined {
   for (let room = maxTokens; ; ) {
-    const made = assemble(fitPieces(pieces, room, countTokens));
-    const tokens = countTokens(JSON.stringify(made));
-    if (tokens <= maxTokens) return made;
+    const assembled = assemble(fitPieces(pieces, room, countTokens));
+    const tokens = countTokens(JSON.stringify(assembled));
+    if (tokens <= maxTokens) return assembled;
     if (room <= 0) return undefined;
     room = Math.max(0, room - Math.max(4, tokens - maxTokens));
   }
@@ -61,8 +61,8 @@ export function fitAssembled<T>(
 /** Cached, because lines repeat from answer to answer. A newline ends a token or stands alone. */
 function tokensOfLine(line: string, countTokens: TokenCounter): number {
   if (line.length > MAX_KEPT_LINE) return countTokens(`${line}\n`);
-  const known = lineTokens.get(line);
-  if (known !== undefined) return known;
+  const cached = lineTokens.get(line);
+  if (cached !== undefined) return cached;
   const tokens = countTokens(`${line}\n`);
   lineTokens.set(line, tokens);
   return tokens;

@@ -55,8 +55,8 @@ async function load(): Promise<TokenCounter> {
 
   /** Cached: long words are slow to count, and text with them repeats them. */
   function countLongWord(word: string): number {
-    const known = long.get(word);
-    if (known !== undefined) return known;
+    const cached = long.get(word);
+    if (cached !== undefined) return cached;
     const count = countWord(word);
     if (long.size >= MAX_LONG_WORDS) long.clear();
     // A copy, because a slice keeps the whole text in memory.

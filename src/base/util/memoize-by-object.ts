@@ -1,12 +1,12 @@
 /** Caches the result of a function for each object, as long as the object lives. */
 export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, { readonly value: V }>();
+  const cache = new WeakMap<K, { readonly value: V }>();
   return (key) => {
-    let made = known.get(key);
-    if (!made) {
-      made = { value: make(key) };
-      known.set(key, made);
+    let entry = cache.get(key);
+    if (!entry) {
+      entry = { value: make(key) };
+      cache.set(key, entry);
     }
-    return made.value;
+    return entry.value;
   };
 }

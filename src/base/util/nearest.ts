@@ -66,8 +66,8 @@ const forms = new RecentMap<string, Form>(50_000);
 
 function toForm(whole: string): Form {
   const name = whole.slice(0, MAX_LENGTH);
-  const known = forms.get(name);
-  if (known) return known;
+  const cached = forms.get(name);
+  if (cached) return cached;
   const lowered = name.toLowerCase();
   const form = { name, joined: lowered.replace(SEPARATORS, "") || lowered.trim() };
   forms.set(name, form);

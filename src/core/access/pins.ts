@@ -242,15 +242,15 @@ class PinJudge {
     if (state === "reworded") this.announce(route, origin, tell);
     if (USABLE.has(state))
       return isAnyApproved ? this.withMark(draft, this.markOf({ route, origin })) : draft;
-    const known = this.masked.get(draft);
+    const cached = this.masked.get(draft);
     const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
     const reason = `${REASONS[state as keyof typeof REASONS]}${typed}`;
-    if (known?.status?.reason === reason) return known;
+    if (cached?.status?.reason === reason) return cached;
     const plain = "read" in draft ? draft.read() : draft;
     const visible = state === "rejected" ? ({ ...plain, visibility: "hidden" } as const) : plain;
-    const made = mask(visible, route, { state: "quarantined", reason });
-    this.masked.set(draft, made);
-    return made;
+    const masked = mask(visible, route, { state: "quarantined", reason });
+    this.masked.set(draft, masked);
+    return masked;
   }
 
   /** Publishes a change of wording once. */

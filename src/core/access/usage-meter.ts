@@ -242,12 +242,16 @@ function exchange(record: DayRecord, limit: UsageLimit, asked: Asked) {
   );
   const used = others.reduce((all, [, { count }]) => all + count, 0);
   const slots = Math.min(asked.slots, Math.max(0, (limit.concurrent ?? 0) - used));
-  const left = Math.max(0, (limit.calls ?? 0) - record.taken);
+  const available = Math.max(0, (limit.calls ?? 0) - record.taken);
   const calls =
-    asked.calls > 0 ? Math.min(left, Math.max(asked.calls, Math.ceil(left / SHARE))) : asked.calls;
-  const own = slots > 0 ? [[asked.gateway, { count: slots, until: asked.now + SLOT_MS }] as const] : [];
-  const granted: Granted = { calls, slots, isSpent: left - calls <= 0 };
-  const next = { ...record, taken: record.taken + calls, slots: Object.fromEntries([...others, ...own]) };
+    asked.calls > 0 ? Math.min(available, Math.max(asked.calls, Math.ceil(available / SHARE))) : asked.calls;
+  const reserved = slots > 0 ? [[asked.gateway, { count: slots, until: asked.now + SLOT_MS }] as const] : [];
+  const granted: Granted = { calls, slots, isSpent: available - calls <= 0 };
+  const next = {
+    ...record,
+    taken: record.taken + calls,
+    slots: Object.fromEntries([...others, ...reserved]),
+  };
   return { granted, record: next };
 }
 

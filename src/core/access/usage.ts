@@ -83,8 +83,8 @@ export function createUsage({ open, person = {}, servers = {}, now = Date.now }:
 
   function meterOf(kind: "person" | "server", name: string): UsageMeter {
     const subject = `${kind} ${name}`;
-    const known = meters.get(subject);
-    if (known) return known;
+    const existing = meters.get(subject);
+    if (existing) return existing;
     const limit = kind === "person" ? person : (servers[name] ?? {});
     const onDay = kind === "person" ? (day: string) => addPerson(people, day, name) : undefined;
     const meter = new UsageMeter({ days, subject, name, limit, gateway, now, onDay });

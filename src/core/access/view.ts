@@ -44,11 +44,11 @@ export function createViews(catalog: Catalog): (principal: Principal) => View {
 
   function viewOf(principal: Principal): View {
     const key = JSON.stringify([...new Set(principal.scopes)].sort());
-    const known = sights.get(key);
-    if (known) return { ...known, principal };
-    const made = createSight(catalog, { ...principal, scopes: [...principal.scopes] }, key);
-    sights.set(key, made);
-    return { ...made, principal };
+    const cached = sights.get(key);
+    if (cached) return { ...cached, principal };
+    const sight = createSight(catalog, { ...principal, scopes: [...principal.scopes] }, key);
+    sights.set(key, sight);
+    return { ...sight, principal };
   }
 
   return (principal) => {
@@ -123,8 +123,8 @@ export function resolveAddress(
   const mark = address.indexOf("?");
   const entry = mark < 0 ? undefined : find(address.slice(0, mark));
   if (!entry) return undefined;
-  const given = new URLSearchParams(address.slice(mark + 1));
-  return { entry, params: readTextParams(entry.inputSchema, given) };
+  const query = new URLSearchParams(address.slice(mark + 1));
+  return { entry, params: readTextParams(entry.inputSchema, query) };
 }
 
 /**
@@ -133,9 +133,9 @@ export function resolveAddress(
  */
 export function readTextParams(
   { properties = {} }: JsonSchema,
-  given: Iterable<readonly [string, string]>,
+  sentPairs: Iterable<readonly [string, string]>,
 ): Record<string, unknown> {
-  const params = [...Map.groupBy(given, ([name]) => name)].map(([name, pairs]) => {
+  const params = [...Map.groupBy(sentPairs, ([name]) => name)].map(([name, pairs]) => {
     const { type = "string" } = fieldsOf(field(properties, name));
     const texts = pairs.map(([, text]) => text);
     if (type === "array") return [name, readList(texts)];

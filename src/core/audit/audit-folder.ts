@@ -87,19 +87,19 @@ async function* linesOf(
 }
 
 async function* splitLines(path: string): AsyncGenerator<{ text: string; isWhole: boolean }, void> {
-  let rest: Buffer = Buffer.alloc(0);
+  let unread: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const bytes = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
       yield { text: bytes.toString("utf8", start, end), isWhole: true };
       start = end + 1;
     }
-    rest = bytes.subarray(start);
-    if (rest.length > MAX_LINE_BYTES) {
-      yield { text: rest.toString("utf8", 0, MAX_LINE_BYTES), isWhole: true };
+    unread = bytes.subarray(start);
+    if (unread.length > MAX_LINE_BYTES) {
+      yield { text: unread.toString("utf8", 0, MAX_LINE_BYTES), isWhole: true };
       return;
     }
   }
-  if (rest.length > 0) yield { text: rest.toString(), isWhole: false };
+  if (unread.length > 0) yield { text: unread.toString(), isWhole: false };
 }

@@ -153,9 +153,9 @@ export function toAuditLine(
 ): { readonly text: string; readonly head: AuditHead } {
   const seq = head.seq + 1;
   const facts = toVisibleJson(JSON.stringify(event)).slice(1);
-  const rest = `"seq":${seq},"prev":"${head.hash}","at":"${new Date(at).toISOString()}",${facts}`;
-  const own = hash("sha256", rest);
-  return { text: `{"hash":"${own}",${rest}`, head: { seq, hash: own } };
+  const fields = `"seq":${seq},"prev":"${head.hash}","at":"${new Date(at).toISOString()}",${facts}`;
+  const digest = hash("sha256", fields);
+  return { text: `{"hash":"${digest}",${fields}`, head: { seq, hash: digest } };
 }
 
 /** Reads a line. Undefined if it is not a record, or its hash does not match. */

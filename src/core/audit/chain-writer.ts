@@ -256,7 +256,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
  * Finds the end of a chain. If the head is ahead of the records, the chain continues after the head, so that the gap
  * stays visible.
  */
-function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | undefined): ChainEnd {
+function recoverChain(folder: string, files: ChainFile[], storedHead: AuditHead | undefined): ChainEnd {
   let torn = 0;
   for (let newest = files.at(-1); newest; newest = files.at(-1)) {
     const file = openFile(folder, newest.name);
@@ -265,13 +265,13 @@ function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | unde
     file.size -= end.torn;
     if (end.torn > 0) ftruncateSync(file.fd, file.size);
     if (file.size > 0)
-      return { file, ...endOf(file, end.line, newest.first, kept), gaps: gapsOf(torn, !kept) };
+      return { file, ...endOf(file, end.line, newest.first, storedHead), gaps: gapsOf(torn, !storedHead) };
     // The process ended before it wrote the first record of the file.
     closeSync(file.fd);
     rmSync(join(folder, newest.name));
     files.pop();
   }
-  return { head: kept ?? EMPTY, keptFrom: 1, gaps: gapsOf(torn, false) };
+  return { head: storedHead ?? EMPTY, keptFrom: 1, gaps: gapsOf(torn, false) };
 }
 
 function gapsOf(torn: number, isHeadless: boolean): ChainEnd["gaps"] {

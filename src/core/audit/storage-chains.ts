@@ -43,24 +43,24 @@ export class StorageChains implements AuditDriver {
 
   async chains(): Promise<readonly AuditChain[]> {
     await this.own?.saving;
-    const found: AuditChain[] = [];
+    const chains: AuditChain[] = [];
     for (let number = 1; ; number += 1) {
       const stored = await this.chain.get(String(number), OWNER);
-      if (!stored) return found;
+      if (!stored) return chains;
       const { parts, head } = stored;
       const name = `chain ${number}`;
-      found.push({ name, head, lines: (from) => this.read(String(number), parts, from) });
+      chains.push({ name, head, lines: (from) => this.read(String(number), parts, from) });
     }
   }
 
   private async take(name: string): Promise<StorageChain | undefined> {
     const { id } = this.gateways;
     const fresh = { gateway: id, head: EMPTY, parts: [], batches: 0 };
-    const known = (await this.chain.get(name, OWNER)) ?? fresh;
-    if (known.gateway !== id && (await this.gateways.isRunning(known.gateway))) return undefined;
+    const current = (await this.chain.get(name, OWNER)) ?? fresh;
+    if (current.gateway !== id && (await this.gateways.isRunning(current.gateway))) return undefined;
     await this.chain.put(name, OWNER, fresh);
     const stored = await this.chain.update(name, OWNER, (now) =>
-      now.gateway === known.gateway ? { ...now, gateway: id } : now,
+      now.gateway === current.gateway ? { ...now, gateway: id } : now,
     );
     if (stored?.gateway !== id) return undefined;
     // The previous gateway may have ended between storing lines and their head.

@@ -309,11 +309,11 @@ function describe(entry: Entry, args: unknown, { request, view }: CallScope): Au
 /** Names declared arguments only: an undeclared name may itself be a value. */
 function shapesOf(args: unknown, { inputSchema }: Entry): Readonly<Record<string, string>> {
   const declared = field(inputSchema, "properties");
-  const given = Object.entries(fieldsOf(args));
-  const known = given.filter(([name]) => field(declared, name) !== undefined).slice(0, MAX_ARGS);
-  const others = given.length - known.length;
+  const fields = Object.entries(fieldsOf(args));
+  const declaredFields = fields.filter(([name]) => field(declared, name) !== undefined).slice(0, MAX_ARGS);
+  const others = fields.length - declaredFields.length;
   return Object.fromEntries([
-    ...known.map(([name, value]) => [cutText(name, MAX_NAME_CHARS), flatShape(value)]),
+    ...declaredFields.map(([name, value]) => [cutText(name, MAX_NAME_CHARS), flatShape(value)]),
     ...(others > 0 ? [["(others)", String(others)]] : []),
   ]);
 }

@@ -193,8 +193,8 @@ function useEntry(
   at: Date,
 ): WorkingMemory {
   const name = addressOf(entry);
-  const known = entry.kind === "resource" ? memory : discover(memory, [name]);
-  return use(known, { name, result, at });
+  const discovered = entry.kind === "resource" ? memory : discover(memory, [name]);
+  return use(discovered, { name, result, at });
 }
 
 /** The outcome of running one entry. */

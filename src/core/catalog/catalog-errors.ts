@@ -28,7 +28,7 @@ function routeCollisions(entries: readonly Entry[]): string[] {
 
 function opCollisions(all: readonly Entry[]): string[] {
   // An op begins with its domain, and lazy tools with different routes have different ops.
-  const domains = new Set(all.filter(({ kept }) => !kept).map(({ domain }) => domain));
+  const domains = new Set(all.filter(({ lazy }) => !lazy).map(({ domain }) => domain));
   const entries = all.filter(({ domain }) => domains.has(domain));
   if (new Set(entries.map(({ op }) => op)).size === entries.length) return [];
   const routesByOp = Map.groupBy(entries, (entry) => entry.op);

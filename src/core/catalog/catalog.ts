@@ -78,8 +78,8 @@ export function buildCatalog(content: CatalogContent): Catalog {
     }
   }
   const toNamed = domainNamer(domains);
-  const find: Catalog["find"] = (given, allowed = () => true) => {
-    const address = toNamed(MENTION.test(given) ? given.slice(1) : given);
+  const find: Catalog["find"] = (text, allowed = () => true) => {
+    const address = toNamed(MENTION.test(text) ? text.slice(1) : text);
     const entry = atRoute(linked, address) ?? byOp().get(address);
     return entry && allowed(entry) ? entry : byFurther.get(address)?.find(allowed);
   };
@@ -131,7 +131,7 @@ export function domainNamer(domains: ReadonlyMap<string, Domain>): (address: str
   };
 }
 
-const known = new WeakMap<Draft, { readonly key: string; readonly entry: Entry | string }>();
+const entriesByDraft = new WeakMap<Draft, { readonly key: string; readonly entry: Entry | string }>();
 
 /** Reuses entries of unchanged drafts: a change of one source leaves the drafts of all others alone. */
 function toEntry(
@@ -141,10 +141,10 @@ function toEntry(
   derived: DerivedOp | undefined,
 ): Entry | string {
   const key = derived ? `${inherited} ${derived.op} ${derived.addresses}` : inherited;
-  const made = known.get(draft);
-  if (made?.key === key) return made.entry;
+  const cached = entriesByDraft.get(draft);
+  if (cached?.key === key) return cached.entry;
   const entry = "read" in draft ? toKeptEntry(draft, domain) : toWholeEntry(draft, domain, derived);
-  known.set(draft, { key, entry });
+  entriesByDraft.set(draft, { key, entry });
   return entry;
 }
 
@@ -189,7 +189,7 @@ function versionOf(domains: readonly Domain[], entries: readonly Entry[]): strin
 }
 
 function hashOf(entry: Entry): string {
-  return entry.kept ? `${entry.route} ${entry.kept.digest}` : hashOfWhole(entry);
+  return entry.lazy ? `${entry.route} ${entry.lazy.digest}` : hashOfWhole(entry);
 }
 
 const hashOfWhole = memoizeByObject((entry: Entry) =>

@@ -66,7 +66,7 @@ class LazyEntry implements Partial<ToolEntry> {
     return this.#whole;
   }
 
-  get kept() {
+  get lazy() {
     return this.#draft;
   }
 

@@ -77,9 +77,9 @@ function countOf(values: readonly string[]): Map<string, number> {
 /** Drops the domain's own name: always in front, elsewhere only if another word remains. */
 export function tellingWords(words: readonly string[], own: ReadonlySet<string>): string[] {
   const start = words.findIndex((word) => !own.has(word));
-  const rest = words.slice(Math.max(0, start));
-  const telling = rest.filter((word) => !own.has(word));
-  return telling.length > 1 ? telling : rest;
+  const remaining = words.slice(Math.max(0, start));
+  const telling = remaining.filter((word) => !own.has(word));
+  return telling.length > 1 ? telling : remaining;
 }
 
 /** A name in two parts. */

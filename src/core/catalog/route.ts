@@ -48,7 +48,7 @@ export function routeToOp({ domain, kind, path }: Route): string {
 
 /** Converts an op to the route of a tool. Undefined if the op does not begin with the domain. */
 export function opToRoute(op: string, domain: string): string | undefined {
-  const [first, ...rest] = op.split(".");
-  if (first !== domain || rest.length === 0) return undefined;
-  return `${domain}://tools/${rest.join("/")}`;
+  const [first, ...segments] = op.split(".");
+  if (first !== domain || segments.length === 0) return undefined;
+  return `${domain}://tools/${segments.join("/")}`;
 }

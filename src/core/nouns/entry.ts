@@ -228,7 +228,7 @@ interface EntryBase {
   readonly inputSchema: JsonSchema;
   readonly status?: EntryStatus;
   /** Set for an entry whose definition is read on demand. */
-  readonly kept?: Pick<LazyDraft, "digest" | "status">;
+  readonly lazy?: Pick<LazyDraft, "digest" | "status">;
   /** Set for entries defined outside. Entries written for Keyhole need no approval. */
   readonly origin?: Origin;
   /** Whether its results are untrusted text, never instructions. */
@@ -321,7 +321,7 @@ export const INSTRUCTIONS_PATH = "resources/server-instructions";
 
 /** The status of an entry, if known without reading its definition. */
 export function knownStatus(entry: Entry): EntryStatus | undefined {
-  return entry.kept ? entry.kept.status : entry.status;
+  return entry.lazy ? entry.lazy.status : entry.status;
 }
 
 /** A draft of either form. */

@@ -56,9 +56,9 @@ export function toParamsSchema(params: RecipeParams): JsonSchema {
 }
 
 /** Types of the params that a script ran with. Undefined if the params are not an object. */
-export function paramsOf(given: unknown): RecipeParams | undefined {
-  if (given === null || given === undefined) return {};
-  const types = Object.entries(given).map(([name, value]) => [name, typeOf(value)]);
+export function paramsOf(values: unknown): RecipeParams | undefined {
+  if (values === null || values === undefined) return {};
+  const types = Object.entries(values).map(([name, value]) => [name, typeOf(value)]);
   return recipeParams.safeParse(Object.fromEntries(types)).data;
 }
 

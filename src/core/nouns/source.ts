@@ -5,7 +5,7 @@ export interface SourceContent {
   readonly domains: readonly Domain[];
   readonly drafts: readonly EntryDraft[];
   /** Further tools, whose definitions are read on demand. */
-  readonly kept?: readonly LazyDraft[];
+  readonly lazyDrafts?: readonly LazyDraft[];
   /** Reasons to refuse this content: one sentence each, with the location. */
   readonly errors?: readonly string[];
   /** Parts that were left out or left unchanged: one sentence each, for the owner. */
@@ -14,8 +14,8 @@ export interface SourceContent {
   readonly isStarting?: boolean;
 }
 
-export function countDrafts({ drafts, kept = [] }: SourceContent): number {
-  return drafts.length + kept.length;
+export function countDrafts({ drafts, lazyDrafts = [] }: SourceContent): number {
+  return drafts.length + lazyDrafts.length;
 }
 
 /** Where entries come from. Yields content and never touches the catalog. */

@@ -22,7 +22,7 @@ import {
   toOperationProblem,
 } from "./error-answer.ts";
 import {
-  type Executed,
+  type ExecOutcome,
   exec,
   execInput,
   execOutput,
@@ -52,7 +52,7 @@ type BatchAnswer = z.input<typeof answerSchema>;
 
 type BatchOutcome =
   | { readonly help: Described }
-  | { readonly exec: Executed }
+  | { readonly exec: ExecOutcome }
   | { readonly failure: FailedOperation };
 
 export const batch = defineOperation({
@@ -105,7 +105,7 @@ async function runAll(
   concurrency: number,
   context: OperationContext,
 ): Promise<BatchOutcome[]> {
-  const done = requests.map(() => Promise.withResolvers<Executed | undefined>());
+  const done = requests.map(() => Promise.withResolvers<ExecOutcome | undefined>());
   const indexOf = (reference: number | string) =>
     typeof reference === "number" ? reference : requests.findIndex(({ id }) => id === reference);
   return mapLimit(requests, concurrency, async (request, index) => {
@@ -153,7 +153,7 @@ function answerText(answer: BatchAnswer, words: ToolNames): string {
 
 const MAX_DEPTH = 64;
 
-type Earlier = (reference: number | string) => Promise<Executed | undefined>;
+type Earlier = (reference: number | string) => Promise<ExecOutcome | undefined>;
 
 /** Replaces every `{ "$result": index or id, "path": "/pointer" }` in args with the value that it refers to. */
 async function resolveReferences(value: unknown, earlier: Earlier, depth = 0): Promise<unknown> {

@@ -43,9 +43,9 @@ export async function callAddress(
   const args = addressed?.params ? { ...addressed.params, ...(wanted.args as object) } : wanted.args;
   try {
     if (entry) {
-      const made = await makeCall(entry, { ...wanted, args }, context);
-      if ("asks" in made) return { ...made, address, entry, is: "asks" };
-      return { ...made, address, entry, is: "done", source: made.source ?? sourceOf(entry) };
+      const call = await makeCall(entry, { ...wanted, args }, context);
+      if ("asks" in call) return { ...call, address, entry, is: "asks" };
+      return { ...call, address, entry, is: "done", source: call.source ?? sourceOf(entry) };
     }
     const read = await readHandle(address, args ?? {}, context);
     // The server behind a stored value is unknown, so its text counts as untrusted.

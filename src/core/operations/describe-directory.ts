@@ -145,8 +145,8 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
   );
   const ops = bare.ops.filter((_, index) => forms[bare.groups.length + index] === 0);
   // Groups that lost their names count too, so that the handle covers them.
-  const left = forms.filter((form) => form !== 0).length;
-  return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
+  const hidden = forms.filter((form) => form !== 0).length;
+  return { ...bare, groups, ops, rest: `${hidden} more at ${handle}` };
 }
 
 export function directoryText({ path, summary, instructions, groups, ops, rest }: Directory): string {
@@ -182,13 +182,15 @@ export const entriesByDomain = memoizeByObject((shown: readonly Entry[]) =>
 
 /** Lists as many names as fit, and counts the others. */
 export function listNames(names: readonly string[], maxChars: number): string {
-  const kept: string[] = [];
+  const fitting: string[] = [];
   let room = maxChars - " and 9999 more".length;
   for (const name of names) {
     room -= name.length + 2;
     if (room < 0) break;
-    kept.push(name);
+    fitting.push(name);
   }
-  const left = names.length - kept.length;
-  return left === 0 ? kept.join(", ") : [kept.join(", "), `${left} more`].filter(Boolean).join(" and ");
+  const omitted = names.length - fitting.length;
+  return omitted === 0
+    ? fitting.join(", ")
+    : [fitting.join(", "), `${omitted} more`].filter(Boolean).join(" and ");
 }

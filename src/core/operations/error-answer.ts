@@ -106,8 +106,8 @@ function quoted(message: string, details: ErrorAnswer["details"]): string {
 
 /** Leaves out empty lists, and the server, which the message names. */
 function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string {
-  const told = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  return told.length > 0 ? `\n${JSON.stringify(detailsJson(Object.fromEntries(told)))}` : "";
+  const present = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return present.length > 0 ? `\n${JSON.stringify(detailsJson(Object.fromEntries(present)))}` : "";
 }
 
 /** Converts the details of a problem to JSON. */
@@ -214,12 +214,12 @@ function shortenParams(
   const { countTokens } = room;
   const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
   const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));
-  const kept = Object.entries(example).filter(([name]) => shown.has(name));
+  const args = Object.entries(example).filter(([name]) => shown.has(name));
   return {
     fieldErrors: errors,
     ...(fieldErrors.length > errors.length && { moreErrors: fieldErrors.length - errors.length }),
     schema: fitted.schema,
     ...(fitted.omitted > 0 && { fieldsLeftOut: fitted.omitted }),
-    example: Object.fromEntries(kept),
+    example: Object.fromEntries(args),
   };
 }

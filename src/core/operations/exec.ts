@@ -63,7 +63,7 @@ export const execOutput = z.union([
 export type ExecOutput = z.input<typeof execOutput>;
 
 /** An executed request before it is shown. */
-export interface Executed {
+export interface ExecOutcome {
   readonly op: string;
   readonly outcome: CallOutcome;
   readonly traceId: string;
@@ -114,8 +114,8 @@ export const exec = defineOperation({
 });
 
 /** Models send the whole call as text, or once more inside its own args. */
-function repairExec(given: unknown): unknown {
-  const input = typeof given === "string" ? parseJsonText(given) : given;
+function repairExec(sent: unknown): unknown {
+  const input = typeof sent === "string" ? parseJsonText(sent) : sent;
   if (!isPlainObject(input)) return input;
   const inner = readArgs(input.args);
   if (!isPlainObject(inner) || !isPlainObject(readArgs(inner.args)) || Object.keys(inner).length !== 2)
@@ -126,7 +126,7 @@ function repairExec(given: unknown): unknown {
 }
 
 /** Runs one request and times it. */
-export async function execute(input: ExecInput, context: OperationContext): Promise<Executed> {
+export async function execute(input: ExecInput, context: OperationContext): Promise<ExecOutcome> {
   const started = performance.now();
   const { address, ...wanted } = plannedExec(input);
   const outcome = await callAddress(address, { ...wanted, idempotencyKey: input.idempotencyKey }, context);
@@ -143,7 +143,10 @@ export function plannedExec({ op, route, args, dryRun }: ExecInput): PlannedCall
 }
 
 /** The envelope of an executed request. */
-export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room: AnswerLimits): ExecOutput {
+export function showExecuted(
+  { op, outcome, traceId, latencyMs }: ExecOutcome,
+  room: AnswerLimits,
+): ExecOutput {
   const meta = { traceId, latencyMs };
   if (outcome.is !== "done") {
     const error = toErrorAnswer(failureOf(outcome), room);

@@ -132,11 +132,11 @@ function routeText(result: GetResult): string {
 }
 
 /** Models send a bare route, field names of other tools, or params next to the route. */
-function toRequest(given: unknown): unknown {
-  if (typeof given === "string") return { route: given };
-  if (!isPlainObject(given)) return given;
-  const { fields, unknown } = readFields(given, plainRequest.shape, REQUEST_ALIASES);
-  const beside = unknown.filter((name) => given[name] !== null).map((name) => [name, given[name]]);
+function toRequest(sent: unknown): unknown {
+  if (typeof sent === "string") return { route: sent };
+  if (!isPlainObject(sent)) return sent;
+  const { fields, unknown } = readFields(sent, plainRequest.shape, REQUEST_ALIASES);
+  const beside = unknown.filter((name) => sent[name] !== null).map((name) => [name, sent[name]]);
   return fields.params === undefined && beside.length > 0
     ? { ...fields, params: Object.fromEntries(beside) }
     : fields;

@@ -166,8 +166,8 @@ function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHe
   };
   if (fits(whole)) return whole;
   const value = JSON.parse(JSON.stringify(whole));
-  const told = [described.route, ...(described.related ?? [])].map((route) => ({ route }));
-  const handle = room.keep(value, described.path, told);
+  const needed = [described.route, ...(described.related ?? [])].map((route) => ({ route }));
+  const handle = room.keep(value, described.path, needed);
   const { schema: _, code: __, ...withoutSchema } = whole;
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });

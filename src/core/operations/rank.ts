@@ -87,7 +87,7 @@ export async function rank(
 async function searchFor(asked: string, input: AskInput, context: OperationContext) {
   const { view, search, services } = context;
   let note: SearchNote | undefined;
-  const found = await search.search({
+  const results = await search.search({
     query: asked,
     note: (noted) => {
       note = noted;
@@ -98,7 +98,7 @@ async function searchFor(asked: string, input: AskInput, context: OperationConte
   });
   const { learning } = services;
   const { waiting, asksToDestroy, ...how }: Partial<SearchNote> = note ?? {};
-  const hits = await refineHits(asked, found, {
+  const hits = await refineHits(asked, results, {
     qualityOf: qualityIn(view),
     destroys: destroysIn(view),
     asksToDestroy,

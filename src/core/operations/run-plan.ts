@@ -231,14 +231,14 @@ export async function perform(
 function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
   if (!client) return request;
   const { log, logLevel, connection, folder, roots, request: ask } = client;
-  const told = { log, logLevel, connection, folder, roots, request: ask };
+  const passed = { log, logLevel, connection, folder, roots, request: ask };
   let steps = 0;
   const progress: typeof client.progress = ({ message }) => {
     steps += 1;
     client.progress({ progress: steps, ...(message !== undefined && { message }) });
   };
   const capabilities = ask ? client.capabilities : {};
-  return { ...request, client: { ...told, progress, capabilities, responses: {} } };
+  return { ...request, client: { ...passed, progress, capabilities, responses: {} } };
 }
 
 const REASON_CHARS = 1_000;

@@ -66,7 +66,7 @@ const runOutput = z.object({
 type RunOutput = z.input<typeof runOutput>;
 
 /** A run before it is shown. */
-export interface Ran extends Omit<RunResult, "problem"> {
+export interface RunOutcome extends Omit<RunResult, "problem"> {
   readonly failure?: FailedOperation;
   readonly mayWrite: boolean;
   readonly effects: readonly ShownEffect[];
@@ -118,7 +118,7 @@ export const run = defineOperation({
 async function runAll(
   { code, params, plan, dryRun, timeoutMs, keep }: z.output<typeof runInput>,
   context: OperationContext,
-): Promise<Ran> {
+): Promise<RunOutcome> {
   if (keep) await checkKeep(keep, code, context);
   const request = { code, params: params as Json | undefined, plan, dryRun, timeoutMs };
   const { problem: refused, ...result } = await runPlan(request, context);
@@ -132,8 +132,8 @@ async function runAll(
   // A destructive script ran dry if nobody could be asked, like a single call.
   const isShown = asks?.why === "destroys" && dryRun === undefined && plan === undefined;
   const unanswered = asks && !isShown ? unapproved(asks, result.waitsAs) : undefined;
-  const own = refused ?? unanswered ?? unreadable;
-  const failed = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
+  const refusal = refused ?? unanswered ?? unreadable;
+  const failed = refusal ? { problem: refusal, helpPath: ROOT } : performance && scriptFailure(performance);
   // An error of the script may quote text that it read.
   const read = performance && [...performance.calls.sources].join(", ");
   const failure = failed && { ...(read && { source: read }), ...failed };
@@ -153,7 +153,7 @@ function unapproved(asks: ApprovalRequest, waitsAs: string | undefined): Problem
 }
 
 function show(
-  { performance, plan, failure, effects, notDone, value, mayWrite, keeping, asks, waitsAs }: Ran,
+  { performance, plan, failure, effects, notDone, value, mayWrite, keeping, asks, waitsAs }: RunOutcome,
   limits: AnswerLimits,
 ): RunOutput {
   const room = { ...limits, words: { run: "run", ...limits.words } };

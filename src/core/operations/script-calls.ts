@@ -85,9 +85,9 @@ export class ScriptCalls {
   }
 
   /** @throws PLAN_CHANGED or UNKNOWN_HANDLE if the script cannot continue. */
-  async serve(given: unknown, number: number, answer: (answer: ScriptAnswer) => void): Promise<void> {
+  async serve(raw: unknown, number: number, answer: (answer: ScriptAnswer) => void): Promise<void> {
     this.requests = Math.max(this.requests, number);
-    const request = readRequest(given);
+    const request = readRequest(raw);
     if (isProblem(request)) return answer(this.#fail({ problem: request, helpPath: ROOT }));
     const { view } = this.#context;
     const addressed = "address" in request ? resolveAddress(request.address, view.find) : undefined;
@@ -101,9 +101,9 @@ export class ScriptCalls {
       return;
     }
     const call = { number, key, inDoubt: earlier !== undefined };
-    const made = await this.#inSlot(() => this.#make(request, addressed, call));
+    const result = await this.#inSlot(() => this.#make(request, addressed, call));
     await this.recording.replayed;
-    answer(made);
+    answer(result);
   }
 
   /** Records a call that an earlier run finished. */
@@ -162,8 +162,8 @@ export class ScriptCalls {
     if (inDoubt && !isRepeatable(entry)) return this.#leaveUnknown(call);
     const again = inDoubt || takeOut(this.#doubtful, effect.hash);
     if (!again && this.#differs(effect)) this.dry ??= "differs";
-    const made = this.dry ? undefined : await this.#performEffect(call, again);
-    if (made) return made;
+    const performed = this.dry ? undefined : await this.#performEffect(call, again);
+    if (performed) return performed;
     const dryRun = { args: effect.args, dryRun: true };
     const shown = this.#toAnswer(await callAddress(entry.op, dryRun, this.#context));
     if (shown.ok) this.#note(effect, number, "planned", shown.value);
@@ -195,17 +195,17 @@ export class ScriptCalls {
     if (this.#plan.planned && !again) this.#expected += 1;
     if (!inDoubt) await this.recording.add({ at: "began", number, key, effect, ...(again && { again }) });
     const context = { ...this.#context, approve: this.#approval() };
-    const made = await callAddress(entry.op, { args: effect.args, dryRun: false }, context);
-    if (made.is === "asks") {
+    const outcome = await callAddress(entry.op, { args: effect.args, dryRun: false }, context);
+    if (outcome.is === "asks") {
       await this.recording.add({ at: "withdrawn", number });
       this.dry = "approval";
       this.#note(effect, number, "planned", null);
       return undefined;
     }
-    const answer = this.#toAnswer(made);
+    const answer = this.#toAnswer(outcome);
     const ended = { number, key, needs: needsEntry(entry), effect, ...answer };
     await this.recording.add({ at: "ended", ...ended, ...(again && { again }) });
-    this.#note(effect, number, made.is, answer.value);
+    this.#note(effect, number, outcome.is, answer.value);
     return answer;
   }
 

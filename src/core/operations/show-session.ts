@@ -33,13 +33,13 @@ export async function showSession(
   const memory = await memoryAt(address, context);
   const { view } = context;
   const { discoveredTools, unveiled, entities } = memory;
-  const found = new Set(entriesOf(discoveredTools, view));
+  const discovered = new Set(entriesOf(discoveredTools, view));
   const groups = [
     summaryGroup(memory.summary ?? ""),
-    linesOf("Found:", toolPieces(found, memory)),
+    linesOf("Found:", toolPieces(discovered, memory)),
     linesOf(
       "Unveiled:",
-      entriesOf(unveiled, view).flatMap((entry) => (found.has(entry) ? [] : [entryPiece(entry, "")])),
+      entriesOf(unveiled, view).flatMap((entry) => (discovered.has(entry) ? [] : [entryPiece(entry, "")])),
     ),
     linesOf("", rulePieces(memory, view), "rules: "),
     entityGroup(entities.filter(({ needs }) => !needs || mayStillRead(view, needs))),

@@ -5,7 +5,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import {
   type FromWorker,
-  type Miss,
+  type MissingField,
   type Sandbox,
   type Script,
   type ScriptAnswer,
@@ -24,7 +24,7 @@ const FEWEST_THREADS = 8;
 const MOST_THREADS = 32;
 const MOST_WAITING = 1_000;
 /** Idle threads that stay ready for the next scripts. */
-const KEPT = 4;
+const MOST_IDLE = 4;
 
 interface WaitingScript {
   readonly owner: string;
@@ -48,7 +48,7 @@ export function createSandbox(): Sandbox {
    */
   function take(): WorkerThread {
     const ready = idle.shift() ?? add();
-    if (idle.length === 0 && threads.size < KEPT) idle.push(add());
+    if (idle.length === 0 && threads.size < MOST_IDLE) idle.push(add());
     return ready;
   }
 
@@ -97,7 +97,7 @@ export function createSandbox(): Sandbox {
   function giveBack(thread: WorkerThread, owner: string): void {
     running.set(owner, runningOf(owner) - 1);
     if (runningOf(owner) === 0) running.delete(owner);
-    if (thread.alive && idle.length < KEPT && !closed) idle.push(thread);
+    if (thread.alive && idle.length < MOST_IDLE && !closed) idle.push(thread);
     else {
       threads.delete(thread);
       void thread.end();
@@ -219,7 +219,7 @@ function startScript(
 ) {
   const { promise: ended, resolve } = Promise.withResolvers<ScriptOutcome>();
   const logs: string[] = [];
-  const misses: Miss[] = [];
+  const misses: MissingField[] = [];
   const state = new SharedArrayBuffer(SHARED_BYTES);
   const { clock, answers } = sharedState(state);
   const { timeMs, computeMs } = script.limits;

@@ -218,12 +218,12 @@ class QuickJs {
   private callHost(body: HostFunction, count: number, args: Pointer): Value {
     const { c } = this.module;
     try {
-      const given: string[] = [];
+      const texts: string[] = [];
       for (let index = 0; index < count; index++) {
         const value = c.QTS_ArgvGetJSValueConstPointer(args, index);
-        given.push(this.takeText(c.QTS_GetString(this.context, value)));
+        texts.push(this.takeText(c.QTS_GetString(this.context, value)));
       }
-      body(...given);
+      body(...texts);
       return 0;
     } catch (error) {
       return this.throwInside(error as Error);

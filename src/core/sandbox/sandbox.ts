@@ -19,7 +19,7 @@ export interface ScriptHost {
 export interface ScriptOutcome {
   readonly end: ScriptEnd;
   readonly logs: readonly string[];
-  readonly misses: readonly Miss[];
+  readonly misses: readonly MissingField[];
 }
 
 export interface ScriptOptions {
@@ -63,7 +63,7 @@ export interface Script {
 }
 
 /** A read of a field that a result does not have. */
-export interface Miss {
+export interface MissingField {
   readonly field: string;
   /** The host's label of the result. */
   readonly label: string;
@@ -102,7 +102,7 @@ export interface StartMessage {
 export type FromWorker =
   | string
   | { readonly type: "log"; readonly text: string }
-  | { readonly type: "miss"; readonly miss: Miss }
+  | { readonly type: "miss"; readonly miss: MissingField }
   /** `isSpent`: the thread cannot run another script. */
   | { readonly type: "end"; readonly outcome: ScriptEnd; readonly isSpent: boolean };
 

@@ -57,8 +57,8 @@ export function extractEntities(tool: Extraction, result: unknown, now = new Dat
   const { extraction: schema, extractEntities: extract } = tool;
   if (extract) return collect(extract(result), (candidate) => toEntity(candidate, now));
   if (!schema) return [];
-  const found = schema.path === ROOT ? result : follow(result, schema.path);
-  const candidates = schema.isArray ? found : [found];
+  const target = schema.path === ROOT ? result : follow(result, schema.path);
+  const candidates = schema.isArray ? target : [target];
   return collect(candidates, (candidate) => toEntity(read(candidate, schema), now));
 }
 

@@ -28,39 +28,42 @@ export function grepResult(selected: Selected, pattern: string): Selected {
     return { value: find(toPlainText(value)).length > 0 ? value : null };
   if (Array.isArray(value)) {
     const pointers = itemPointers(selected);
-    const kept = value.flatMap((item, at) => grepItem(item, pointers[at], find));
-    return { value: kept.map((one) => one.value), pointers: kept.map((one) => one.pointer) };
+    const matching = value.flatMap((item, at) => grepItem(item, pointers[at], find));
+    return { value: matching.map((one) => one.value), pointers: matching.map((one) => one.pointer) };
   }
   const fields = Object.entries(value).filter(([key, field]) =>
     [key, toPlainText(field)].some((text) => find(text).length > 0),
   );
   if (fields.every(([, field]) => toPlainText(field).length <= WHOLE_CHARS))
     return { value: Object.fromEntries(fields) };
-  const kept = fields.flatMap(([key, field]) => {
+  const matchingFields = fields.flatMap(([key, field]) => {
     const at = pointer === undefined ? undefined : `${pointer}/${escapePart(key)}`;
     return toPlainText(field).length <= WHOLE_CHARS
       ? [{ value: { [key]: field }, pointer: undefined }]
       : grepItem(field, at, find);
   });
-  return { value: kept.map((one) => one.value), pointers: kept.map((one) => one.pointer) };
+  return {
+    value: matchingFields.map((one) => one.value),
+    pointers: matchingFields.map((one) => one.pointer),
+  };
 }
 
 function grepLines(text: string, find: Find): string[] {
-  const found: string[] = [];
+  const lines: string[] = [];
   let start = 0;
   for (const [number, line] of text.split("\n").entries()) {
-    if (found.length >= MOST_MATCHES) break;
+    if (lines.length >= MOST_MATCHES) break;
     const hits = find(line);
-    if (hits.length > 0 && line.length <= WHOLE_CHARS) found.push(`${number}: ${line}`);
+    if (hits.length > 0 && line.length <= WHOLE_CHARS) lines.push(`${number}: ${line}`);
     else
-      found.push(
+      lines.push(
         ...excerpts(line, hits).map(
           ({ at, part }) => `${number} (unit chars, offset ${start + at}): ${part}`,
         ),
       );
     start += line.length + 1;
   }
-  return found;
+  return lines;
 }
 
 interface GrepWindow {

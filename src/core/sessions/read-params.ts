@@ -42,8 +42,8 @@ const ALIASES: Readonly<Record<string, string>> = {
  *
  * @throws INVALID_INPUT with the nearest name for an unknown option.
  */
-export function readParams(handle: string, given: unknown): ReadParams {
-  const sent = fieldsOf(given);
+export function readParams(handle: string, input: unknown): ReadParams {
+  const sent = fieldsOf(input);
   const { shape } = schema();
   const { fields, unknown } = readFields(sent, shape, ALIASES);
   const wrong = unknown.find((name) => (sent[name] ?? "") !== "");

@@ -145,9 +145,9 @@ function toRows({ value }: Selected, option: string, names: readonly string[]): 
   for (const name of names) {
     if (seen.some((row) => fieldOf(row, name) !== undefined)) continue;
     if (value.slice(SEEN_ROWS).some((row) => fieldOf(row, name) !== undefined)) continue;
-    const known = new Set(seen.flatMap((row) => keysOf(row)));
-    const near = nearest(name, known);
-    const hint = near.length > 0 ? `nearest: ${near.join(", ")}` : `fields: ${listed(known)}`;
+    const fieldNames = new Set(seen.flatMap((row) => keysOf(row)));
+    const near = nearest(name, fieldNames);
+    const hint = near.length > 0 ? `nearest: ${near.join(", ")}` : `fields: ${listed(fieldNames)}`;
     throw fail(`no item has the field ${cutText(name, 80)}; ${hint}`);
   }
   return value;

@@ -22,7 +22,7 @@ export interface ToolUse {
 }
 
 /** A result too large to show, which is read by its handle. */
-export interface KeptResult {
+export interface SessionResult {
   readonly handle: string;
   /** The entry that returned it: tools by op, everything else by route. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface KeptResult {
 }
 
 /** An entity in a result. Entities that the application adds have no needs. */
-export interface MetEntity extends Entity {
+export interface SessionEntity extends Entity {
   readonly needs?: ReadConditions;
 }
 
@@ -41,12 +41,12 @@ export interface WorkingMemory {
   /** Most recently used last. */
   readonly usedTools: readonly ToolUse[];
   /** Newest first. */
-  readonly entities: readonly MetEntity[];
+  readonly entities: readonly SessionEntity[];
   /** Ids of delivered rules. */
   readonly rules: readonly string[];
   /** Routes unveiled by guidance. */
   readonly unveiled: readonly string[];
-  readonly results: readonly KeptResult[];
+  readonly results: readonly SessionResult[];
   /** Things that the conversation read or created: ids, long ids as hashes. */
   readonly read: readonly string[];
   /** Hashes of questions that the application was asked to approve. */
@@ -91,20 +91,20 @@ export function use(
   memory: WorkingMemory,
   { name, result, at }: { readonly name: string; readonly result: ToolUse["lastResult"]; readonly at: Date },
 ): WorkingMemory {
-  const known = memory.usedTools.find((tool) => tool.name === name);
-  const others = memory.usedTools.filter((tool) => tool !== known);
-  const used = { name, count: (known?.count ?? 0) + 1, lastUsed: at.toISOString(), lastResult: result };
+  const earlier = memory.usedTools.find((tool) => tool.name === name);
+  const others = memory.usedTools.filter((tool) => tool !== earlier);
+  const used = { name, count: (earlier?.count ?? 0) + 1, lastUsed: at.toISOString(), lastResult: result };
   return { ...memory, usedTools: [...others, used].slice(-MOST_NAMES) };
 }
 
 /** Keeps the newest of each type and id, ten in total. */
-export function meet(memory: WorkingMemory, entities: readonly MetEntity[]): WorkingMemory {
-  const newest = new Map<string, MetEntity>();
+export function meet(memory: WorkingMemory, entities: readonly SessionEntity[]): WorkingMemory {
+  const newest = new Map<string, SessionEntity>();
   for (const entity of [...entities, ...memory.entities]) {
     if (Number.isNaN(+entity.timestamp)) continue;
     const key = `${entity.type.length} ${entity.type}${entity.id}`;
-    const known = newest.get(key);
-    if (!known || entity.timestamp > known.timestamp) newest.set(key, entity);
+    const present = newest.get(key);
+    if (!present || entity.timestamp > present.timestamp) newest.set(key, entity);
   }
   const window = [...newest.values()].sort((left, right) => +right.timestamp - +left.timestamp);
   return { ...memory, entities: window.slice(0, MOST_ENTITIES) };
@@ -122,9 +122,9 @@ export function unveil(memory: WorkingMemory, routes: readonly string[]): Workin
 export function noteRead(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
   if (marks.length === 0) return memory;
   const fresh = new Set(marks);
-  const known = memory.read.filter((mark) => !fresh.has(mark));
-  for (const mark of fresh) known.push(mark);
-  return { ...memory, read: newest(known, MOST_READ) };
+  const older = memory.read.filter((mark) => !fresh.has(mark));
+  for (const mark of fresh) older.push(mark);
+  return { ...memory, read: newest(older, MOST_READ) };
 }
 
 /** Adds questions about calls. */
@@ -138,7 +138,7 @@ export function noteSteering(memory: WorkingMemory, servers: readonly string[]):
   return { ...memory, steeredBy: appendNew(memory.steeredBy, servers) };
 }
 
-export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
+export function keepResult(memory: WorkingMemory, result: SessionResult): WorkingMemory {
   const others = memory.results.filter(({ handle }) => handle !== result.handle);
   return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
 }

@@ -32,14 +32,14 @@ interface Holding {
 export function createFairCache<V>(options: FairCacheOptions<V>) {
   const { all, perOwner, ttlMs, now = () => performance.now(), onRemoved } = options;
   // In the order of the last change, so that the first entry expires first.
-  const kept = new Map<string, CacheEntry<V>>();
+  const byKey = new Map<string, CacheEntry<V>>();
   const holdings = new Map<string, Holding>();
   let total = 0;
 
   function remove(key: string): CacheEntry<V> | undefined {
-    const entry = kept.get(key);
+    const entry = byKey.get(key);
     if (!entry) return undefined;
-    kept.delete(key);
+    byKey.delete(key);
     total -= entry.size;
     const holding = holdings.get(entry.owner)!;
     holding.keys.delete(key);
@@ -60,20 +60,20 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
     holding.keys.add(key);
     holding.size += entry.size;
     total += entry.size;
-    kept.set(key, { ...entry, expires: now() + ttlMs });
+    byKey.set(key, { ...entry, expires: now() + ttlMs });
     return holding;
   }
 
   function dropExpired(): void {
     const time = now();
-    for (const [key, { expires }] of kept) {
+    for (const [key, { expires }] of byKey) {
       if (expires > time) return;
       drop(key);
     }
   }
 
   function find(key: string, owner: string): CacheEntry<V> | undefined {
-    const entry = kept.get(key);
+    const entry = byKey.get(key);
     if (entry?.owner !== owner) return undefined;
     if (entry.expires > now()) return entry;
     drop(key);
@@ -87,7 +87,7 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
 
   return {
     get entries() {
-      return kept.size;
+      return byKey.size;
     },
     get size() {
       return total;
@@ -111,19 +111,19 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
       while (mine.keys.size > 1 && (mine.keys.size > perOwner.entries || mine.size > perOwner.size)) {
         drop(first(mine));
       }
-      while (kept.size > all.entries) drop(first(largest(({ keys }) => keys.size)));
+      while (byKey.size > all.entries) drop(first(largest(({ keys }) => keys.size)));
       while (total > all.size) drop(first(largest((holding) => holding.size)));
     },
     /** Whether one more entry fits without removing any, for entries that must not be lost. */
     hasRoom: (owner: string, size = 1): boolean => {
       dropExpired();
       const mine = holdings.get(owner);
-      const room = roomOfOwner(options, { entries: kept.size, size: total });
+      const room = roomOfOwner(options, { entries: byKey.size, size: total });
       return (mine?.keys.size ?? 0) < room.entries && (mine?.size ?? 0) + size <= room.size;
     },
     delete: drop,
     clear: () => {
-      for (const key of kept.keys()) drop(key);
+      for (const key of byKey.keys()) drop(key);
     },
   };
 }

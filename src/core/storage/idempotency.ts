@@ -166,10 +166,10 @@ class KeyedCalls implements Idempotency {
   private async settle(id: string, { view, hash }: KeyedCall, claim: string, outcomes: KeyOutcome[]) {
     const small = outcomes.filter((outcome) => heapBytes(outcome, MAX_ANSWER_BYTES) <= MAX_ANSWER_BYTES);
     for (const key of [...small.map((outcome): StoredKey => ({ hash, outcome })), { hash }]) {
-      const kept = await this.keys.update(id, view.principal.id, (now) =>
+      const updated = await this.keys.update(id, view.principal.id, (now) =>
         now.claim?.id === claim ? key : now,
       );
-      if (kept?.claim?.id !== claim) return;
+      if (updated?.claim?.id !== claim) return;
     }
   }
 

@@ -137,8 +137,8 @@ function merge(one: JsonSchema, other: JsonSchema): JsonSchema {
   const [a, b] = [alternatives(one), alternatives(other)];
   const merged = new Map(a.map((shape) => [shape.type, shape]));
   for (const shape of b) {
-    const known = merged.get(shape.type);
-    merged.set(shape.type, known ? mergeSame(known, shape) : shape);
+    const earlier = merged.get(shape.type);
+    merged.set(shape.type, earlier ? mergeSame(earlier, shape) : shape);
   }
   const all = [...merged.values()];
   return all.length === 1 ? all[0]! : { anyOf: all };

@@ -57,16 +57,17 @@ export function openRecordFile(path: string): RecordStorage {
     return used.value;
   }
 
-  function read(kind: string, known: string | undefined): RecordTexts | undefined {
+  function read(kind: string, knownVersion: string | undefined): RecordTexts | undefined {
     // Before the records, so that no change in between is missed.
     const stamp = stampOf(path);
     const last = lastReads.get(kind);
-    if (known !== undefined && last?.stamp === stamp && last?.version === known) return undefined;
-    const found = stamp === "" ? NOTHING : use((database) => readAll(database, kind, known));
-    const version = found?.version ?? known ?? "";
+    if (knownVersion !== undefined && last?.stamp === stamp && last?.version === knownVersion)
+      return undefined;
+    const records = stamp === "" ? NOTHING : use((database) => readAll(database, kind, knownVersion));
+    const version = records?.version ?? knownVersion ?? "";
     if (stamp === undefined) lastReads.delete(kind);
     else lastReads.set(kind, { stamp, version });
-    return version === known ? undefined : found;
+    return version === knownVersion ? undefined : records;
   }
 
   return {

@@ -29,7 +29,10 @@ export interface RecordStorage {
    * Reads all records of a kind; undefined if their version is the known one. Memory and files answer at once,
    * databases later. Throws if the records cannot be read now.
    */
-  read(kind: string, known: string | undefined): RecordTexts | undefined | Promise<RecordTexts | undefined>;
+  read(
+    kind: string,
+    knownVersion: string | undefined,
+  ): RecordTexts | undefined | Promise<RecordTexts | undefined>;
   /**
    * Makes all changes or none, and keeps changes of other processes. With `onlyNew`, existing records stay unchanged.
    * Resolves to the number of changed records.
@@ -151,7 +154,7 @@ export function createMemoryRecords(): RecordStorage {
   return {
     name: "memory",
     isShared: false,
-    read: (kind, known) => (textsOf(kind).version === known ? undefined : textsOf(kind)),
+    read: (kind, knownVersion) => (textsOf(kind).version === knownVersion ? undefined : textsOf(kind)),
     change: async (kind, changes, onlyNew = false) => {
       const { version, texts } = textsOf(kind);
       const isEffective = (key: string, text?: string) =>

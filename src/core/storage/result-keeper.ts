@@ -31,8 +31,8 @@ function createKeeper(results: ResultStore) {
   const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();
 
   function handleOf(value: Json, key: string): string {
-    const known = isObject(value) ? handles.get(value) : undefined;
-    if (known?.key === key) return known.handle;
+    const cached = isObject(value) ? handles.get(value) : undefined;
+    if (cached?.key === key) return cached.handle;
     const handle = mintResultHandle();
     if (isObject(value)) handles.set(value, { handle, key });
     return handle;
@@ -44,15 +44,15 @@ function createKeeper(results: ResultStore) {
       const { id } = principal;
       const needs = needsOf(principal, origin);
       const handle = handleOf(value, keyOf(id, needs));
-      const kept = { needs: { ...needs, scopes: [...needs.scopes], routes: [...needs.routes] }, value };
-      return { handle, needs, stored: results.put(handle, kept, id) };
+      const record = { needs: { ...needs, scopes: [...needs.scopes], routes: [...needs.routes] }, value };
+      return { handle, needs, stored: results.put(handle, record, id) };
     },
     /** Reads a value. `keep` gives it the same handle again. */
     read: async (handle: string, sight: ResultReader): Promise<Json> => {
       const { id } = sight.principal;
-      const kept = await results.get(handle, id);
-      if (!isKept(kept) || !mayStillRead(sight, kept.needs)) throw problem("UNKNOWN_HANDLE", { handle });
-      const { value, needs } = kept;
+      const stored = await results.get(handle, id);
+      if (!isKept(stored) || !mayStillRead(sight, stored.needs)) throw problem("UNKNOWN_HANDLE", { handle });
+      const { value, needs } = stored;
       if (isObject(value)) handles.set(value, { handle, key: keyOf(id, needs) });
       return value;
     },

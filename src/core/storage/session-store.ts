@@ -70,7 +70,7 @@ export function createSessionStore(open?: OpenStorage, options: SessionStoreOpti
     toText: toStored,
     fromText: fromStored,
   });
-  const known = (handle: string, memory: WorkingMemory | undefined): WorkingMemory => {
+  const existing = (handle: string, memory: WorkingMemory | undefined): WorkingMemory => {
     if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
     return memory;
   };
@@ -80,16 +80,16 @@ export function createSessionStore(open?: OpenStorage, options: SessionStoreOpti
       await sessions.put(handle, principalId, EMPTY_MEMORY);
       return handle;
     },
-    read: async (handle, principalId) => known(handle, await sessions.get(handle, principalId)),
+    read: async (handle, principalId) => existing(handle, await sessions.get(handle, principalId)),
     update: async (handle, principalId, change) =>
-      known(handle, await sessions.update(handle, principalId, change)),
+      existing(handle, await sessions.update(handle, principalId, change)),
     end: async (handle, principalId) => {
       let ended: WorkingMemory | undefined;
       await sessions.update(handle, principalId, (memory) => {
         ended = memory;
         return undefined;
       });
-      known(handle, ended);
+      existing(handle, ended);
     },
     close: () => {},
   };
@@ -156,7 +156,7 @@ export async function toSession(store: SessionStore, handle: string, principalId
       return memory;
     },
     update: async (change) => {
-      memory = await store.update(handle, principalId, (known) => bounded(change(known)));
+      memory = await store.update(handle, principalId, (current) => bounded(change(current)));
     },
     end: () => store.end(handle, principalId),
   };

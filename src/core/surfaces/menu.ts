@@ -128,8 +128,8 @@ export function shortcutsOf(view: View, { shortcuts = [], ...surface }: Shortcut
   const usable = entries.filter(
     ({ kind, lane }) => kind !== "tool" || lane === "read" || view.principal.allowWrite,
   );
-  const own = new Set(surfaceTools(surface).map(({ name }) => name));
-  return nativeTools(usable, "ops", (name) => own.has(name) || vendorsRefuse(name));
+  const toolNames = new Set(surfaceTools(surface).map(({ name }) => name));
+  return nativeTools(usable, "ops", (name) => toolNames.has(name) || vendorsRefuse(name));
 }
 
 /** A shortcut as a tool, with only what a call needs. */

@@ -40,14 +40,14 @@ export function nativeTools(
   refuses: (name: string) => boolean = () => false,
 ): Map<string, Entry> {
   const entries = all.filter((entry) => isNative(entry) && isOffered(entry));
-  const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names, refuses)]));
+  const namesByEntry = new Map(entries.map((entry) => [entry, wantedName(entry, names, refuses)]));
   const counts = new Map<string, number>();
-  for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const name of namesByEntry.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const hashed = new Set([...counts.keys()].some((name) => HASHED.test(name)) ? entries.map(hashedName) : []);
   // Entries that want the same name all lose it, so that their order does not matter. So does a name that looks like a
   // hashed fallback.
   const named = entries.map((entry): [string, Entry] => {
-    const name = wanted.get(entry)!;
+    const name = namesByEntry.get(entry)!;
     return [counts.get(name) === 1 && !hashed.has(name) ? name : hashedName(entry), entry];
   });
   return new Map(named);
@@ -87,12 +87,12 @@ export function toNativeTool(name: string, entry: Entry): MenuTool {
 }
 
 /** Passes on a server's hints, except those that promise more than the lane allows. */
-function toAnnotations(given: Presentation["annotations"], lane: Lane): MenuTool["annotations"] {
-  if (!given) return { readOnlyHint: lane === "read", destructiveHint: lane === "destructive" };
+function toAnnotations(hints: Presentation["annotations"], lane: Lane): MenuTool["annotations"] {
+  if (!hints) return { readOnlyHint: lane === "read", destructiveHint: lane === "destructive" };
   return {
-    ...given,
-    ...(given.readOnlyHint === true && lane !== "read" && { readOnlyHint: false }),
-    ...(given.destructiveHint === false && lane === "destructive" && { destructiveHint: true }),
+    ...hints,
+    ...(hints.readOnlyHint === true && lane !== "read" && { readOnlyHint: false }),
+    ...(hints.destructiveHint === false && lane === "destructive" && { destructiveHint: true }),
   };
 }
 

@@ -42,7 +42,7 @@ export function createDiscovery(publish: Publish) {
   const by: Record<SearchedBy, number> = { words: 0, vectors: 0, both: 0 };
   const times = { words: { sum: 0, count: 0 }, vectors: { sum: 0, count: 0 } };
   let searches = 0;
-  let found = 0;
+  let successful = 0;
   let ledToCall = 0;
 
   function time(part: keyof typeof times, ms: number | undefined): void {
@@ -59,7 +59,7 @@ export function createDiscovery(publish: Publish) {
       time("vectors", how.vectorsMs);
       publish({ type: "search", found: routes.length, ...how });
       if (routes.length === 0) return;
-      found += 1;
+      successful += 1;
       const search = { routes: new Set(routes), at: performance.now() };
       open().set(conversation, [...(open().get(conversation) ?? []), search].slice(-MOST_OPEN));
     },
@@ -77,7 +77,7 @@ export function createDiscovery(publish: Publish) {
     },
     figures: (): DiscoveryFigures => ({
       searches,
-      found,
+      found: successful,
       ledToCall,
       by: { ...by },
       meanMs: { words: meanOf(times.words), vectors: meanOf(times.vectors) },

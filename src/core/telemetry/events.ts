@@ -216,13 +216,13 @@ const NONE: Tracing = {};
  * Begins a span below the caller's trace, or a new trace with this UUID as its id. Without listeners there is no span,
  * and the caller's trace passes unchanged.
  */
-export function beginSpan(given: CallTrace | undefined, publish: Publish, uuid?: string): Tracing {
-  const parent = given && parseTraceparent(given.traceparent);
-  const passed = given && parent ? { traceparent: given.traceparent, ...stateOf(given) } : undefined;
-  if (!isHeard() || parent?.sampled === false) return passed ? { trace: passed } : NONE;
+export function beginSpan(caller: CallTrace | undefined, publish: Publish, uuid?: string): Tracing {
+  const parent = caller && parseTraceparent(caller.traceparent);
+  const passedOn = caller && parent ? { traceparent: caller.traceparent, ...stateOf(caller) } : undefined;
+  if (!isHeard() || parent?.sampled === false) return passedOn ? { trace: passedOn } : NONE;
   const span = newSpan(parent, uuid?.replaceAll("-", ""));
-  const trace = { traceparent: toTraceparent(span), ...(parent && given && stateOf(given)) };
-  return { span, trace: inConversation(trace, span, publish, given?.conversation) };
+  const trace = { traceparent: toTraceparent(span), ...(parent && caller && stateOf(caller)) };
+  return { span, trace: inConversation(trace, span, publish, caller?.conversation) };
 }
 
 /** The trace of a span whose requests belong to a conversation. */
@@ -232,8 +232,8 @@ export function inConversation(
   publish: Publish,
   conversation?: string,
 ): CallTrace {
-  const own = conversation === undefined ? {} : { conversation };
-  return { ...trace, ...own, begin: (request) => beginRequest(span, { ...request, ...own }, publish) };
+  const named = conversation === undefined ? {} : { conversation };
+  return { ...trace, ...named, begin: (request) => beginRequest(span, { ...request, ...named }, publish) };
 }
 
 /** The trace below a span, for a call of its conversation. Undefined without subscribers. */

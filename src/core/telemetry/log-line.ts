@@ -28,12 +28,12 @@ export function createLogLines(level: LogLineLevel, now: () => Date = () => new 
   }
 
   return (event: KeyholeEvent): string | undefined => {
-    const own = levelOf(event);
+    const eventLevel = levelOf(event);
     // The event of the source says the same.
     if (event.type === "notice" && event.notice === "source-refused") return undefined;
-    if (isRepeated(event) || LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return undefined;
+    if (isRepeated(event) || LOG_LEVELS.indexOf(eventLevel) < LOG_LEVELS.indexOf(level)) return undefined;
     const text = toVisibleText(redact(toText(event)), LINE_CHARS).replace(/\s+/g, " ");
-    return `${now().toISOString().slice(0, 19)}Z keyhole ${own}: ${text}`;
+    return `${now().toISOString().slice(0, 19)}Z keyhole ${eventLevel}: ${text}`;
   };
 }
 

@@ -114,13 +114,13 @@ export function createHistograms(startedAt: number) {
   let isChanged = false;
 
   return {
-    note: (name: MetricName, value: number, given: Attributes): void => {
+    note: (name: MetricName, value: number, labels: Attributes): void => {
       const all = metrics.get(name) ?? new Map<string, Series>();
       metrics.set(name, all);
       const { bounds } = METRICS[name];
-      const key = JSON.stringify(given);
-      const attributes = all.has(key) || all.size < MAX_SERIES ? given : OVERFLOW;
-      const at = attributes === given ? key : JSON.stringify(OVERFLOW);
+      const key = JSON.stringify(labels);
+      const attributes = all.has(key) || all.size < MAX_SERIES ? labels : OVERFLOW;
+      const at = attributes === labels ? key : JSON.stringify(OVERFLOW);
       const series = all.get(at) ?? {
         attributes,
         buckets: Array<number>(bounds.length + 1).fill(0),

@@ -234,7 +234,7 @@ function toGeneration(
   });
   for (const entry of catalog.entries) {
     // Lazy entries are checked when they are read.
-    if (entry.kept || entry.status?.state !== "invalid") continue;
+    if (entry.lazy || entry.status?.state !== "invalid") continue;
     publish({ type: "notice", notice: "entry-invalid", detail: `${entry.route}: ${entry.status.reason}` });
   }
   return { catalog, viewFor: createViews(catalog) };
@@ -244,7 +244,7 @@ const MOST_NAMED = 10;
 
 /** Publishes the tools in code whose lane was guessed. */
 function tellGuessed({ entries }: Catalog, publish: Publish): void {
-  const guessed = entries.filter((entry) => !entry.kept && entry.kind === "tool" && entry.isLaneGuessed);
+  const guessed = entries.filter((entry) => !entry.lazy && entry.kind === "tool" && entry.isLaneGuessed);
   if (guessed.length === 0) return;
   const shown = guessed.slice(0, MOST_NAMED).map(({ op, lane }) => `${op} ${DOES[lane]}`);
   const more = guessed.length > MOST_NAMED ? ` and ${guessed.length - MOST_NAMED} more` : "";
@@ -284,8 +284,8 @@ function withoutTaken(contents: ReadonlyMap<string, SourceContent>, publish: Pub
   const owners = new Map<string, string>();
   const [first, ...others] = contents;
   const ordered = [first!, ...others.sort(([left], [right]) => (left < right ? -1 : 1))];
-  return ordered.flatMap(([id, { drafts, kept = [] }]) => [
-    ...kept,
+  return ordered.flatMap(([id, { drafts, lazyDrafts = [] }]) => [
+    ...lazyDrafts,
     ...drafts.filter(({ kind, route, origin }) => {
       if (route === undefined) return true;
       const owner = owners.get(route) ?? id;

@@ -32,8 +32,8 @@ export function toDocuments(catalog: Catalog, entries: readonly Entry[]): Hashed
   return entries.map((entry) => {
     const { text: domain, hash: domainHash } = domains.get(entry.domain) ?? { text: "", hash: "" };
     const toDocument = () => toSearchDocument(entry, catalog.domains.get(entry.domain));
-    if (entry.kept)
-      return { id: entry.route, hash: domainHash + entry.kept.digest, domain, make: toDocument };
+    if (entry.lazy)
+      return { id: entry.route, hash: domainHash + entry.lazy.digest, domain, make: toDocument };
     const earlier = documents.get(entry);
     if (earlier?.domain === domain) return earlier;
     const document = toDocument();
@@ -46,7 +46,7 @@ export function toDocuments(catalog: Catalog, entries: readonly Entry[]): Hashed
 
 /** Equal for catalogs with the same documents. The version covers lazy entries. */
 export function documentsKey(catalog: Catalog): string {
-  const whole = catalog.entries.filter(({ kept }) => !kept);
+  const whole = catalog.entries.filter(({ lazy }) => !lazy);
   return contentHash([catalog.version, ...toDocuments(catalog, whole).map(({ hash }) => hash)]);
 }
 

@@ -24,38 +24,38 @@ export async function askDictionary(
   queries: readonly QueryWords[],
   scopes: readonly string[],
 ): Promise<CallerDictionary> {
-  const wanted = new Set<string>();
+  const termSet = new Set<string>();
   const nothingKnown = { size: 0, near: () => [], mayHaveName: () => true, isSpeltSo: () => false };
   weighAll(queries, {
     ...nothingKnown,
     frequencyOf: (term) => {
-      wanted.add(term);
+      termSet.add(term);
       return 0;
     },
   });
-  const known = await askTerms(tables, [...wanted], scopes);
+  const statistics = await askTerms(tables, [...termSet], scopes);
   const unknown = new Set<string>();
   weighAll(queries, {
-    ...known,
+    ...statistics,
     near: (word) => {
       unknown.add(word);
       return [];
     },
   });
-  if (unknown.size === 0) return { ...known, near: () => [] };
+  if (unknown.size === 0) return { ...statistics, near: () => [] };
   const near = new Map<string, readonly NearTerm[]>();
   const frequencies = new Map<string, number>();
   for (const word of unknown) {
-    const found = await nearWords(tables, word, scopes);
-    near.set(word, found);
-    for (const { term, documents } of found) frequencies.set(term, documents);
+    const nearest = await nearWords(tables, word, scopes);
+    near.set(word, nearest);
+    for (const { term, documents } of nearest) frequencies.set(term, documents);
   }
   const { postings } = await askTerms(tables, [...frequencies.keys()], scopes);
   return {
-    ...known,
+    ...statistics,
     near: (word) => near.get(word) ?? [],
-    frequencyOf: (term) => frequencies.get(term) ?? known.frequencyOf(term),
-    postings: new Map([...known.postings, ...postings]),
+    frequencyOf: (term) => frequencies.get(term) ?? statistics.frequencyOf(term),
+    postings: new Map([...statistics.postings, ...postings]),
   };
 }
 

@@ -17,7 +17,7 @@ export type TableNames = Readonly<ReturnType<typeof tableNames>>;
 
 /** @throws `INVALID_INPUT` if the prefix is not a plain identifier, with or without a schema. */
 export function openIndexTables(client: PostgresClient, prefix: string): IndexTables {
-  const made = new Set<string>();
+  const existing = new Set<string>();
   async function query(sql: string, params: unknown[] = []): Promise<readonly SqlRow[]> {
     return (await client.query(sql, params)).rows as readonly SqlRow[];
   }
@@ -25,10 +25,10 @@ export function openIndexTables(client: PostgresClient, prefix: string): IndexTa
     names: tableNames(prefix),
     query,
     has: async (table) => {
-      if (made.has(table)) return true;
+      if (existing.has(table)) return true;
       const [row] = await query("select to_regclass($1) is not null as there", [table]);
-      if (row?.there === true) made.add(table);
-      return made.has(table);
+      if (row?.there === true) existing.add(table);
+      return existing.has(table);
     },
   };
 }

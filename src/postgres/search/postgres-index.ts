@@ -90,9 +90,9 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
         timed(rankWords(tables, need, request.filter, depth)),
         timed(vectors?.embedQuery(query) ?? Promise.resolve([])),
       ]);
-      const found = words.hits.map(({ id }) => id);
+      const hitIds = words.hits.map(({ id }) => id);
       const [nearest, searchMs] = await timed(
-        vectors?.search(queries, request.filter, found) ?? Promise.resolve([]),
+        vectors?.search(queries, request.filter, hitIds) ?? Promise.resolve([]),
       );
       const vectorsMs = embedMs + searchMs;
       const isAlone = nearest.length === 0;

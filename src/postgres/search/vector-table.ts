@@ -129,17 +129,17 @@ export class VectorTable {
     const hashes = new Map(known.map(({ id, text_hash }) => [id, text_hash]));
     const missing = [...texts].filter(([id, text]) => hashes.get(id) !== hashOf(text));
     if (missing.length === 0) return;
-    const wanted = missing.map(([, text]) => text);
-    const vectors = await (this.embedder.embedDocuments?.(wanted) ?? this.embedder.embed(wanted));
-    const made = missing.flatMap(([id, text], at) => {
+    const missingTexts = missing.map(([, text]) => text);
+    const vectors = await (this.embedder.embedDocuments?.(missingTexts) ?? this.embedder.embed(missingTexts));
+    const newRows = missing.flatMap(([id, text], at) => {
       const vector = vectors[at];
       return vector === undefined || isZero(vector) ? [] : [{ id, textHash: hashOf(text), vector }];
     });
     await query(`select ${names.putVectorsFunction}($1::text, $2::text[], $3::text[], $4::text[])`, [
       toStoredText(this.embedder.id),
-      made.map(({ id }) => id),
-      made.map(({ textHash }) => textHash),
-      made.map(({ vector }) => toVectorText(vector)),
+      newRows.map(({ id }) => id),
+      newRows.map(({ textHash }) => textHash),
+      newRows.map(({ vector }) => toVectorText(vector)),
     ]);
   }
 }

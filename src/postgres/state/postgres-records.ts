@@ -32,8 +32,8 @@ export function createPostgresRecords({ tables: { records, counters }, query }: 
   return {
     name: "PostgreSQL",
     isShared: true,
-    read: async (kind, known) => {
-      if ((await versionOf(kind)) === known) return undefined;
+    read: async (kind, knownVersion) => {
+      if ((await versionOf(kind)) === knownVersion) return undefined;
       // One statement, so that records and version match.
       const rows = await query(
         `select c.value::text as version, r.key, r.value from ${counters} c

@@ -122,14 +122,15 @@ class TypesenseIndex {
   private async makeCollection(): Promise<void> {
     if (this.isThere) return;
     const { collection, apiKey } = this;
-    const found = await this.send({ method: "GET", path: this.path });
-    if (found.status === 404) {
+    const existing = await this.send({ method: "GET", path: this.path });
+    if (existing.status === 404) {
       const body = JSON.stringify(collectionSchema(collection));
-      const made = await this.send({ method: "POST", path: "/collections", body, isWrite: true });
+      const created = await this.send({ method: "POST", path: "/collections", body, isWrite: true });
       // 409: another gateway created it first.
-      if (made.status !== 201 && made.status !== 200 && made.status !== 409) throw unexpected(made, apiKey);
-    } else if (found.status !== 200) throw unexpected(found, apiKey);
-    else checkSchema(collection, parseJson(found.text));
+      if (created.status !== 201 && created.status !== 200 && created.status !== 409)
+        throw unexpected(created, apiKey);
+    } else if (existing.status !== 200) throw unexpected(existing, apiKey);
+    else checkSchema(collection, parseJson(existing.text));
     this.isThere = true;
   }
 
@@ -244,9 +245,9 @@ function toHits(documents: readonly FoundDocument[], request: SearchRequest, lim
 }
 
 /** Compares an existing collection with the schema that searches need. */
-function checkSchema(collection: string, found: unknown): void {
+function checkSchema(collection: string, schema: unknown): void {
   const types = new Map(
-    listOf(field(found, "fields")).map((one) => [field(one, "name"), field(one, "type")]),
+    listOf(field(schema, "fields")).map((one) => [field(one, "name"), field(one, "type")]),
   );
   for (const { name, type, optional } of collectionSchema(collection).fields) {
     if (types.has(name) ? types.get(name) === type : optional) continue;

@@ -6,43 +6,43 @@ export interface QueryWords {
   /** The query with accents folded. */
   readonly text: string;
   readonly compounds: readonly Compound[];
-  /** Each distinct term, in the order of the query. */
+  /** Each distinct term, in query order. */
   readonly terms: ReadonlyMap<string, WordWeight>;
 }
 
 export interface WordWeight {
   readonly weight: number;
-  /** Only the joined form of words that are there too. */
+  /** Whether only the joined form of words occurs, which are separate terms too. */
   readonly joined: boolean;
-  /** A word of another language, which is not misspelt. */
+  /** Whether it is a word of another language rather than a misspelt one. */
   readonly foreign: boolean;
 }
 
-/** A query as it is searched by words. */
+/** A query for search by words. */
 export interface WordQuery {
   readonly words: string;
-  /** Words that are not English, and so not misspelt: folded, in lower case. */
+  /** Words that are not English and so not misspelt: folded, in lower case. */
   readonly foreign?: ReadonlySet<string>;
 }
 
 const NUMBER = /^\p{N}+$/u;
 
-/** Cuts a query to the length that is looked at, never inside a character. */
+/** Cuts a query to the length that search reads, never inside a character. */
 export function cutQuery(query: string): string {
   if (query.length <= QUERY.maxLength) return query;
   const last = query.charCodeAt(QUERY.maxLength - 1);
   return query.slice(0, last >= 0xd800 && last <= 0xdbff ? QUERY.maxLength - 1 : QUERY.maxLength);
 }
 
-/** The words of a query that `cutQuery` has cut. */
+/** Analyses a query after `cutQuery`. */
 export function analyzeQuery(query: string, foreign?: ReadonlySet<string>): QueryWords {
   const text = foldAccents(query);
   const compounds = splitCompounds(text, QUERY.maxLength);
-  const found: Term[] = [];
-  for (const compound of compounds) pushTerms(compound, found);
-  const kept = found.filter((term) => !isStopWord(term.word));
+  const all: Term[] = [];
+  for (const compound of compounds) pushTerms(compound, all);
+  const kept = all.filter((term) => !isStopWord(term.word));
   const terms = new Map<string, WordWeight>();
-  for (const { text: term, word, joined } of kept.length > 0 ? kept : found) {
+  for (const { text: term, word, joined } of kept.length > 0 ? kept : all) {
     if (terms.has(term)) continue;
     const weight = NUMBER.test(word) ? QUERY.numberWeight : 1;
     terms.set(term, { weight, joined, foreign: foreign?.has(word) ?? false });

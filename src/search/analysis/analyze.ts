@@ -1,17 +1,19 @@
 import { type Compound, foldAccents, splitCompounds } from "./split-compounds.ts";
 
-/** A term is never longer than this many UTF-16 units: what exceeds it is cut. */
+/** Longest term in UTF-16 units. Longer terms are cut. */
 export const MAX_TERM = 40;
 
 export interface Term {
   readonly text: string;
-  /** The word in lower case before stemming; what stop words are looked up by. */
+  /** The word in lower case before stemming, to look up stop words. */
   readonly word: string;
-  /** The joined form of a compound (`getuserinfo`), or one Han character beside its pairs: adds no length. */
+  /**
+   * Whether it adds no length: the joined form of a compound (`getuserinfo`), or one Han character besides its pairs.
+   */
   readonly joined: boolean;
 }
 
-/** The terms of a text in their order, of at most `limit` written words. Takes any string, in linear time. */
+/** The terms of a text in order, of at most `limit` written words. Takes any string, in linear time. */
 export function analyze(text: string, limit = Number.POSITIVE_INFINITY): Term[] {
   const terms: Term[] = [];
   for (const compound of splitCompounds(foldAccents(text), limit)) pushTerms(compound, terms, limit);
@@ -48,7 +50,7 @@ function pushBigrams(run: string, terms: Term[], limit: number): void {
   }
 }
 
-/** A Han character is often a word by itself: a term beside the pairs, as joined forms are beside words. */
+/** A Han character is often a word: a term besides the pairs, like joined forms besides words. */
 function pushSingles(characters: readonly string[], terms: Term[]): void {
   for (const character of characters) {
     if (HAN.test(character)) terms.push({ text: character, word: character, joined: true });
@@ -62,16 +64,16 @@ function cutTerm(word: string): string {
 }
 
 /**
- * Brings English inflections of a folded, lower-case word to one stem. Light on purpose: it works on plain
- * Latin words only, applies alike to documents and queries, and leaves a stem of at least three letters, so
- * words of other languages stay apart.
+ * Reduces English inflections of a folded, lower-case word to one stem. Deliberately light: it changes only plain Latin
+ * words, works alike for documents and queries, and leaves at least three letters, so that words of other languages
+ * stay distinct.
  */
 export function stem(word: string): string {
   if (word.length < 4 || !LATIN.test(word)) return word;
   let root = singular(word);
   root = withoutTense(root);
-  const found = ENDINGS.find(([ending]) => root.length - ending.length >= 3 && root.endsWith(ending));
-  if (found !== undefined) root = root.slice(0, root.length - found[0].length) + found[1];
+  const match = ENDINGS.find(([ending]) => root.length - ending.length >= 3 && root.endsWith(ending));
+  if (match !== undefined) root = root.slice(0, root.length - match[0].length) + match[1];
   if (root.length > 3 && root.endsWith("e")) root = root.slice(0, -1);
   if (root.length > 3 && root.endsWith("y")) root = `${root.slice(0, -1)}i`;
   return root;
@@ -80,7 +82,7 @@ export function stem(word: string): string {
 const LATIN = /^[a-z]+$/;
 const VOWEL = /[aeiouy]/;
 
-/** Longest first: the first that fits is taken. */
+/** Longest first: the first match is used. */
 const ENDINGS: readonly (readonly [string, string])[] = [
   ["ization", "iz"],
   ["isation", "iz"],
@@ -127,9 +129,9 @@ function withoutTense(word: string): string {
 }
 
 /**
- * Words that carry no intent in a request, by language, folded and in lower case. Looked up for queries only.
- * Words that names are made of (get, list, find, show, search, create, …) are never here, nor is a word that
- * is a word of the trade elsewhere (bin, os, sin).
+ * Words without intent in a request, by language, folded and in lower case. Used for queries only. Never includes words
+ * of names (get, list, find, show, search, create, …), or words that are technical terms in another language (bin, os,
+ * sin).
  */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   [
@@ -170,7 +172,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** True for a folded, lower-case word that a query can lose. */
+/** Whether a folded, lower-case word can be dropped from a query. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }

@@ -19,32 +19,32 @@ const SCRIPTS: readonly (readonly [name: string, letters: RegExp])[] = [
   ["Armenian", /\p{Script=Armenian}/gu],
 ];
 
-/** The language of a query that search reads badly, and the one in which it could be asked instead. */
+/** A query's language that search reads badly, and the language to ask in instead. */
 export interface OtherLanguage {
   readonly query: string;
   readonly catalog: string;
 }
 
-/** Texts of a catalog that are looked at to say which language it speaks. */
+/** Number of texts of a catalog from which its language is detected. */
 const SAMPLE = 64;
 const LATIN = "a language in Latin script";
-/** Scripts that search has words or characters of. */
+/** Scripts whose words or characters search knows. */
 const READ = new Set([LATIN, "Japanese", "Chinese", "Korean", "a language in Cyrillic script"]);
-/** Letters of Nordic languages, Czech, Hungarian, Romanian and Vietnamese, which search has no words of. */
+/** Letters of Nordic languages, Czech, Hungarian, Romanian and Vietnamese, whose words search does not know. */
 const UNREAD_LETTERS = /[åæøěřůťďňőűășțđơư\u1ea0-\u1ef9]/iu;
-/** Words that hardly any other language has. */
+/** Words that rarely occur in other languages. */
 const ENGLISH_WORDS = new Set(
   "the this that is are was does you it your of from with and or not what which who when where why how".split(
     " ",
   ),
 );
-/** Share of such words from which a text is English; names and fields have none. */
+/** Minimum share of such words in an English text; names and fields have none. */
 const ENGLISH_SHARE = 0.05;
 
 /**
- * Tells the languages of a query and of a catalog, if the query may find more in the catalog's language: nothing was
- * found and the languages differ, or search does not know the query's language. `texts` are descriptions of the
- * catalog's entries.
+ * Detects the languages of a query and of a catalog if the query may find more in the catalog's language: it found
+ * nothing and the languages differ, or search does not know the query's language. `texts` are descriptions of entries
+ * in the catalog.
  */
 export function otherLanguage(
   query: string,
@@ -73,7 +73,7 @@ function startsWithVerb(query: string): boolean {
   return effectOfWord(splitWords(query)[0] ?? "") !== undefined;
 }
 
-/** The script that most letters of a text belong to; kana count as Japanese even among Han characters. */
+/** The script of most letters in a text; kana count as Japanese even among Han characters. */
 function scriptOf(text: string): string | undefined {
   let best: { readonly name: string; readonly count: number } | undefined;
   for (const [name, letters] of SCRIPTS) {

@@ -1,4 +1,4 @@
-/** Short forms and everyday words of this field, and the words that names and descriptions have for them. */
+/** Short forms and everyday words of this field, and their words in names and descriptions. */
 const SHORT_FORMS: readonly (readonly [form: RegExp, words: string])[] = [
   [/\bPRs?\b/i, "pull request"],
   [/\bMRs?\b/, "merge request"],
@@ -16,11 +16,11 @@ const SHORT_FORMS: readonly (readonly [form: RegExp, words: string])[] = [
   ],
 ];
 
-/** An address of the web, with its scheme or by its host. */
+/** A web address, with its scheme or by its host. */
 const ADDRESS =
   "https?://\\S+|(?:www\\.)?[a-z\\d-]+(?:\\.[a-z\\d-]+)*\\.(?:com|org|net|io|dev|app|ai|edu|gov)(?:/\\S*)?";
 const SITE = "(?:(?:an?|the|this|that)\\s+)?(?:web ?sites?|web ?pages?|links?|urls?)\\b";
-/** People go to an address or open a website, and tools navigate to a URL. */
+/** People go to an address or open a website; tools navigate to a URL. */
 const VISIT = new RegExp(`\\b(?:go to|visit|open|browse(?: to)?|load)\\s+(?:${ADDRESS}|${SITE})`, "i");
 
 /** Requests to change the state of a thing, which most tools call an update. */
@@ -46,7 +46,7 @@ const STATE_CHANGE = new RegExp(
   "i",
 );
 
-/** Things that people open, submit, file or raise, and that tools create. */
+/** Things that people open, submit, file or raise, and tools create. */
 const FILED =
   "pull requests?|merge requests?|PRs?|MRs?|issues?|tickets?|bugs?|bug reports?|feature requests?|incidents?";
 const FILING = new RegExp(
@@ -60,8 +60,8 @@ const TRACKED = /^(?:ticket|bug|bug report|feature request)$/;
 const NOT_NEW = /\b(?:list|show|get|find|all|any|count|close|which|what)\b/i;
 
 /**
- * A query with what it means in the words of tools beside its own: "open a PR" also asks to create a pull
- * request. Queries without such words stay as they are.
+ * Adds the words of tools to a query: "open a PR" also asks to create a pull request. Queries without everyday words
+ * stay unchanged.
  */
 export function rewriteQuery(query: string): string {
   const filed = filingIn(query)?.[1];
@@ -76,8 +76,8 @@ export function rewriteQuery(query: string): string {
 }
 
 /**
- * The readings of a query in the words of tools alone, to find the names in them: "raise a PR" is "create pull
- * request". None if it has no such words.
+ * The query in the words of tools only, to find names in it: "raise a PR" is "create pull request". Empty without
+ * everyday words.
  */
 export function queryVariants(query: string): string[] {
   const spelled = SHORT_FORMS.reduce((text, [form, words]) => text.replace(form, inNumberOf(words)), query);
@@ -93,7 +93,7 @@ function filingIn(query: string): RegExpExecArray | undefined {
   return FILING.exec(query) ?? undefined;
 }
 
-/** Words in the number of what they stand for: names tell one from many. */
+/** Keeps the number of a noun, because names distinguish singular and plural. */
 function inNumberOf(words: string): (form: string) => string {
   return (form) => (/[a-z]s$/i.test(form) ? `${words.replace(/y$/, "ie")}s` : words);
 }

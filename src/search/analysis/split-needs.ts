@@ -2,15 +2,15 @@ import { QUERY } from "../ranking/tuning.ts";
 import { startsUnspaced } from "./split-compounds.ts";
 import { REQUEST_VERBS } from "./tool-verbs.ts";
 
-/** Between two needs; the second starts with a verb. */
+/** Separates two needs; the second starts with a verb. */
 const BETWEEN = new RegExp(
   `(?:\\s*[,;]\\s*(?:and\\s+)?(?:then\\s+|also\\s+|finally\\s+|after that\\s+)?|\\s+(?:and|then)(?:\\s+(?:then|also|finally))?\\s+)(?=(?:please\\s+)?(?:${REQUEST_VERBS.join("|")})\\b)|\\s*[，；、]?(?:然后|接着|并且|最后)`,
   "giu",
 );
 
 /**
- * The needs of a sentence, each to be searched for by itself: "create an issue and email the team" has two. One
- * need comes back as it is. Longer texts than a query are looked at by their beginning.
+ * Splits a sentence into needs to search separately: "create an issue and email the team" has two. A single need stays
+ * unchanged. Only the beginning of long texts is split.
  */
 export function splitNeeds(query: string): string[] {
   const parts = splitClauses(query.slice(0, QUERY.maxLength)).flatMap((clause) => clause.split(BETWEEN));
@@ -29,10 +29,10 @@ function isNeed(part: string): boolean {
   return words.length >= QUERY.minNeedWords || /\p{Script=Han}{3}/u.test(part);
 }
 
-/** Ends of sentences and items in any script; a full stop only before white space, since names have dots too. */
+/** Ends of sentences and items in any script. A full stop only before white space, because names contain dots. */
 const ENDS = /[.!?;]+(?=\s|$)|[。．！？；;۔؟।॥\n\r]+/gu;
 
-/** The sentences of a task, each a search of its own; one where it cannot be split. */
+/** The sentences of a task, to search separately; a single one if it cannot be split. */
 export function splitClauses(query: string): string[] {
   const clauses: string[] = [];
   for (const piece of query.split(ENDS)) {
@@ -47,7 +47,7 @@ export function splitClauses(query: string): string[] {
   return clauses;
 }
 
-/** A query, and its clauses behind it where it has several. */
+/** A query, followed by its clauses if it has several. */
 export function queryParts(query: string): readonly string[] {
   const clauses = splitClauses(query);
   return clauses.length < 2 ? [query] : [query, ...clauses];

@@ -1,13 +1,13 @@
 import { splitWords } from "../../base/util/split-words.ts";
 import { stem } from "./analyze.ts";
 
-/** The strongest thing that a tool with such a verb in its name does. `unclear`: some of them read, others write. */
+/** The strongest effect of tools with such a verb in their name. `unclear`: some read, others write. */
 type VerbEffect = "read" | "unclear" | "write" | "destructive";
 
 /**
- * Every verb that Keyhole knows, by effect. `common` ones begin the names of tools and stand for words of other
- * languages, `asked` ones also start a request of a person, `named` ones only occur in names of tools. `acting` ones
- * tell the effect of a tool and are often other words than its verb.
+ * All verbs that Keyhole knows, by effect. `common` verbs begin names of tools and translate words of other languages;
+ * `asked` verbs also start a person's request; `named` verbs occur only in names. `acting` words show the effect of a
+ * tool besides its verb.
  */
 const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named: string; acting?: string }>> =
   {
@@ -46,7 +46,7 @@ const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named:
         "force unsafe forget discard flush nuke shred evict expunge void rm rmdir del shut_down tear_down",
     },
   };
-/** Verbs that start a request and say nothing about the effect of a tool. */
+/** Verbs that start a request and do not show the effect of a tool. */
 const ONLY_ASKED =
   "build clone draw email extract fill filter give mark notify play plot print record remind report reserve restart tell translate";
 
@@ -59,17 +59,17 @@ function effectsOf(wordsOf: (row: (typeof VERBS)[VerbEffect]) => string): Readon
   return new Map(all.flatMap(([effect, row]) => split(wordsOf(row)).map((verb) => [verb, effect] as const)));
 }
 
-/** Verbs that names of tools begin with. */
+/** Verbs at the beginning of tool names. */
 export const COMMON_VERBS: readonly string[] = rows.flatMap(({ common }) => split(common));
-/** Verbs that start a request. */
+/** Verbs at the beginning of requests. */
 export const REQUEST_VERBS: readonly string[] = [
   ...COMMON_VERBS,
   ...rows.flatMap(({ asked }) => split(asked)),
   ...split(ONLY_ASKED),
 ];
-/** Verbs that name a thing wherever another word can be the verb: `ship_order`, `comment_delete`. */
+/** Verbs that are nouns if another word can be the verb: `ship_order`, `comment_delete`. */
 export const THINGS: ReadonlySet<string> = new Set(split("order book post comment tag link track"));
-/** Verbs that name a thing, or a state, behind another verb: `list_merge_requests`, `get_run`, `search_open_issues`. */
+/** Verbs that are nouns or states after another verb: `list_merge_requests`, `get_run`, `search_open_issues`. */
 export const NOUNS_TOO: ReadonlySet<string> = new Set(
   split(`order book post comment tag link track open close merge run copy move set change update edit reply start stop
     import share schedule submit archive patch toggle reset restore commit push sync transfer sign grant trigger store
@@ -77,18 +77,17 @@ export const NOUNS_TOO: ReadonlySet<string> = new Set(
     deposit refund trade vote follow block ban mute pin star fork stake claim flag pause lock purchase forward complete
     swap mint mount join leave void cancel`),
 );
-/** Writing verbs of tools that may only read: if a server says that such a tool reads, it is believed. */
+/** Writing verbs of tools that may only read: a server's hint to read counts for them. */
 export const BELIEVED: ReadonlySet<string> = new Set(split("open generate convert"));
-/** Verbs of tools that make a thing, and of tools that change one. */
 export const CREATING_VERBS: readonly string[] = split("create add new insert register");
 export const CHANGING_VERBS: readonly string[] = split(
   "update edit patch change modify rename move replace archive upsert",
 );
-/** Verbs of tools that look for things, and of tools that show one, the most usual first. */
+/** Most usual first, here and below. */
 export const SEARCHING_VERBS: readonly string[] = split("search find query list browse");
 export const SHOWING_VERBS: readonly string[] = split("get read show fetch view describe");
 
-/** Verbs of one entity that undo each other. */
+/** Verbs that undo each other for the same entity. */
 const UNDO_PAIRS: readonly (readonly [makes: string, undoes: string])[] = [
   ["create add insert new make upload register book", "delete remove destroy cancel unregister"],
   ["archive", "unarchive restore"],
@@ -102,17 +101,17 @@ const UNDO_PAIRS: readonly (readonly [makes: string, undoes: string])[] = [
   ["attach", "detach"],
 ];
 
-/** The effect that a verb in a tool's name implies. Undefined for any other word. */
+/** The effect of a verb in a tool's name. Undefined for any other word. */
 export function effectOfVerb(word: string): VerbEffect | undefined {
   return effects.get(word);
 }
 
-/** Verbs that mean nothing else, also inside a word: `deletes`, `getanddelete`, but not `deleted`. */
+/** Verbs without another meaning, also inside a word: `deletes`, `getanddelete`, but not `deleted`. */
 const PLAIN_DESTRUCTION = /^\p{L}*(?:delete|destroy|truncate|overwrite|purge|revoke|uninstall|erase)\p{L}*$/u;
 
 /**
- * The effect of a word anywhere in a definition, more words than {@link effectOfVerb} has: `forward`, `force`, and verbs
- * of two words (`check_out`).
+ * The effect of a word anywhere in a definition. Knows more words than {@link effectOfVerb}: `forward`, `force`, and
+ * verbs of two words (`check_out`).
  */
 export function effectOfWord(word: string): VerbEffect | undefined {
   const effect = effects.get(word) ?? actingEffects.get(word);
@@ -125,17 +124,17 @@ const destroyingStems = new Set(
   ).map(stem),
 );
 
-/** Whether a request has a word, in any form, by which tools destroy something: "deleting", "erased". */
+/** Whether a request contains a destructive verb in any form: "deleting", "erased". */
 export function asksToDestroy(request: string): boolean {
   return splitWords(request).some((word) => destroyingStems.has(stem(word)));
 }
 
-/** Whether the name of a tool says that it destroys something. */
+/** Whether the name of a tool contains a destructive verb. */
 export function namesDestruction(name: string): boolean {
   return splitWords(name).some((word) => effectOfWord(word) === "destructive");
 }
 
-/** The verbs of tools that may undo what a tool with this verb did. */
+/** Verbs of tools that may undo this verb. */
 export function undoingVerbs(verb: string): readonly string[] {
   return split(UNDO_PAIRS.find(([makes]) => split(makes).includes(verb))?.[1] ?? "");
 }

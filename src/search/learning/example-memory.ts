@@ -1,31 +1,31 @@
 import { dot } from "../vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "../vectors/vector-store.ts";
 
-/** A text that stands for an entry: a past query that led to it, or a phrase of its author. */
+/** A text that stands for an entry: a past query that led to it, or an author's phrase. */
 export interface LearnedExample {
   readonly id: string;
   readonly route: string;
   readonly terms: readonly string[];
-  /** Absent where no table reads the text. */
+  /** Absent if no table can read the text. */
   readonly vector?: Float32Array | undefined;
   readonly at: number;
-  /** Below zero it speaks against the entry. */
+  /** Negative: evidence against the entry. */
   weight: number;
-  /** The ask it came from; one ask may lead to several entries. */
+  /** Id of its ask; one ask may lead to several entries. */
   readonly ask: string;
-  /** Whether the ask had shown the entry. */
+  /** Whether the ask showed the entry. */
   readonly shown: boolean;
-  /** How far below the best hit search itself had ranked the entry: 0 is first, 1 is not found. */
+  /** How far below the best hit search ranked the entry: 0 is first, 1 is not found. */
   readonly shortfall: number;
 }
 
 export interface Neighbour {
   readonly example: LearnedExample;
-  /** Likeness of the texts, 0 to 1. */
+  /** Similarity of the texts, 0 to 1. */
   readonly likeness: number;
 }
 
-/** Examples that can be found by their likeness to a query, by words and by vectors. */
+/** Examples, searchable by similarity to a query, by words and by vectors. */
 export class ExampleMemory {
   private readonly examples = new Map<string, LearnedExample>();
   private readonly words = new ExampleWords();
@@ -74,12 +74,12 @@ export class ExampleMemory {
     this.vectors?.remove(example.id);
   }
 
-  /** The examples most like a query, best first. A likeness is the greater of that by words and by vectors. */
+  /** The examples most similar to a query, best first. Similarity is the larger of words and vectors. */
   nearest(terms: readonly string[], vector: Float32Array | undefined, limit: number): Neighbour[] {
     const likeness = new Map<LearnedExample, number>();
     const byVector = (vector && this.vectors?.search(vector, limit)) ?? [];
     for (const { id, score } of byVector) if (score > 0) likeness.set(this.examples.get(id)!, score);
-    // Enough examples are at least this like the query.
+    // At least `limit` examples are this similar to the query.
     const least = byVector.length < limit ? 0 : byVector.at(-1)!.score;
     for (const [example, byWords] of this.words.sharing(terms, least)) {
       if (byWords >= (likeness.get(example) ?? least)) likeness.set(example, byWords);
@@ -89,7 +89,7 @@ export class ExampleMemory {
       .slice(0, limit);
   }
 
-  /** The smaller of the likenesses by words and by vectors: texts that are nearly the same are so in both ways. */
+  /** The smaller similarity of words and vectors: nearly equal texts are similar in both. */
   leastLikeness(terms: readonly string[], vector: Float32Array | undefined, example: LearnedExample): number {
     const byWords = this.words.likeness(terms, example);
     if (vector === undefined || example.vector === undefined) return byWords;
@@ -97,16 +97,16 @@ export class ExampleMemory {
   }
 }
 
-/** A term in more examples than this tells little and would cost much. */
+/** A term in more examples than this says little and would cost much. */
 const COMMON = 256;
 const LOOKED_UP = 6;
-/** Sums of the same worths differ in their last bits. */
+/** Sums of the same weights in another order differ in the last bits. */
 const ROUNDING = 1e-9;
 
-/** The examples that have a word. */
+/** The examples that contain a word. */
 type WordUses = Set<LearnedExample>;
 
-/** The likeness of texts by their words: the cosine, with each word as heavy as it is rare among the examples. */
+/** Similarity of texts by words: the cosine, with words weighted by their rarity among the examples. */
 class ExampleWords {
   private readonly byTerm = new Map<string, WordUses>();
   private readonly byExample = new Map<LearnedExample, readonly WordUses[]>();
@@ -136,7 +136,9 @@ class ExampleWords {
     return this.cosine(common, this.worthOfAll(terms, words), others);
   }
 
-  /** Examples that share rare words with a query, with their likeness. Leaves out some that are less like it than `least`. */
+  /**
+   * Examples that share rare words with a query, with their similarity. May omit examples less similar than `least`.
+   */
   *sharing(terms: readonly string[], least: number): Generator<[LearnedExample, number]> {
     const words = this.wordsOf(terms);
     const whole = this.worthOfAll(terms, words);
@@ -152,7 +154,7 @@ class ExampleWords {
       for (const example of word) shared.set(example, (shared.get(example) ?? 0) + worth);
     }
     for (const [example, worth] of shared) {
-      // An example's own words are worth no less than those that it shares.
+      // The words of an example weigh at least as much as the shared ones.
       if (Math.sqrt((worth + commonWorth) / whole) + ROUNDING < least) continue;
       const others = this.byExample.get(example)!;
       const sum = this.worthOf(
@@ -171,7 +173,7 @@ class ExampleWords {
     return common === 0 ? 0 : common / Math.sqrt(whole * this.worthOf(others));
   }
 
-  /** A word that no example has is mostly a value, and counts no more than one that half of them have. */
+  /** A word in no example is usually a value: it weighs at most as much as one in half of them. */
   private worthOfAll(terms: readonly string[], known: readonly WordUses[]): number {
     const unknown = (terms.length - known.length) * this.worthAt(this.byExample.size / 2);
     return this.worthOf(known, unknown);

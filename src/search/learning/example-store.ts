@@ -5,19 +5,19 @@ import type { Embedder } from "../vectors/embedder.ts";
 import { ExampleMemory, type LearnedExample } from "./example-memory.ts";
 import { ChoiceModel, liftHits, liftShared, toCandidates, weighNeighbours } from "./lift-hits.ts";
 
-/** A principal learns from its own use, among the entries of a scope. */
+/** A principal that learns from its own use, among the entries of a scope. */
 export interface Learner {
   readonly scope: string;
   readonly principal: string;
 }
 
-/** A change to the examples of a principal. The same changes in the same order give the same examples. */
+/** A change to the examples of a principal. Replaying the changes in order gives the same examples. */
 export type ExampleChange =
   | ({
       readonly kind: "add";
       readonly learner: Learner;
       readonly query: string;
-      /** Search's own order for the query: each entry with its share of the best score. */
+      /** Search's own result for the query: each entry with its share of the best score. */
       readonly found: ReadonlyMap<string, number>;
     } & Omit<LearnedExample, "terms" | "vector">)
   | { readonly kind: "weigh"; readonly learner: Learner; readonly id: string; readonly weight: number };
@@ -25,7 +25,7 @@ export type ExampleChange =
 /** Past queries that led to entries, by scope and principal. */
 export interface ExampleStore {
   change(change: ExampleChange): void;
-  /** Ranks hits again by what past use says of like queries: the caller's own, and with `shared` that of others. */
+  /** Reorders hits by past use for similar queries: the caller's own and, with `shared`, that of other principals. */
   lift(
     learner: Learner & { readonly shared: boolean },
     query: string,
@@ -38,7 +38,7 @@ const MAX_EXAMPLES = 16_384;
 const MAX_OF_ONE = 4_096;
 const MAX_PER_ROUTE = 64;
 const BATCH = 128;
-/** Principals whose use is asked for a query, the newest. */
+/** Principals whose use counts for a query: the most recent ones. */
 const MOST_HEARD = 64;
 
 /** The examples of one principal in one scope. */
@@ -98,7 +98,7 @@ export function createExampleStore(
     if (ofRoute.size > MAX_PER_ROUTE) remove(memory, ofRoute.values().next().value!);
     if (memory.size > MAX_OF_ONE) remove(memory, memory.oldest!);
     if (size <= MAX_EXAMPLES) return;
-    // The principal with the most examples makes room, so that nobody takes from others.
+    // Removes from the principal with the most examples, so that it does not displace those of others.
     const memories = [...lessons.values()].map((one) => one.memory);
     const largest = memories.reduce((most, one) => (one.size > most.size ? one : most));
     remove(largest, largest.oldest!);
@@ -109,7 +109,10 @@ export function createExampleStore(
     size -= 1;
   }
 
-  /** The entries that principals used for like queries, each with the number of principals: calls do not count. */
+  /**
+   * The entries that principals used for similar queries, each with the number of principals. The number of calls does
+   * not count.
+   */
   function voices({ scope, principal }: Learner, terms: readonly string[], vector: Float32Array | undefined) {
     const users = new Map<string, number>();
     const others = [...lessons.values()].filter((one) => one.scope === scope && one.principal !== principal);
@@ -145,7 +148,7 @@ function keyOf({ scope, principal }: Learner): string {
   return JSON.stringify([scope, principal]);
 }
 
-/** Compares a use with what search and the uses before it would have said, and corrects what is trusted. */
+/** Compares a use with the predictions of search and of earlier uses, and corrects the model. */
 function learnFrom(
   example: LearnedExample,
   found: ReadonlyMap<string, number>,
@@ -153,7 +156,7 @@ function learnFrom(
 ): void {
   const { route, at } = example;
   const wasUsed = (other: string) => memory.knows(other);
-  // The first use of an entry cannot be foreseen from uses, so it says nothing about their worth.
+  // The first use of an entry cannot be predicted from uses, so it says nothing about their value.
   if (!wasUsed(route)) return;
   const earlier = memory
     .nearest(example.terms, example.vector, 2 * USE.neighbours)
@@ -167,7 +170,7 @@ function learnFrom(
   );
 }
 
-/** Vectors of the texts that the embedder reads. Where it fails, words alone decide. */
+/** Vectors of the texts that the embedder can read. If it fails, only words count. */
 export async function embedAll(
   embedder: Pick<Embedder, "embed" | "reads">,
   texts: readonly string[],

@@ -4,9 +4,9 @@ import { lazy } from "../../base/util/lazy.ts";
 /** Entries that ran one after the other. */
 export interface FollowUps {
   note(use: { scope: string; principal: string; route: string; next: string }): void;
-  /** Entries that often ran after this one, most often first. */
+  /** Entries that often ran after this one, most frequent first. */
   after(scope: string, route: string, principal: string): readonly string[];
-  /** Those that the principal itself often ran after this one. */
+  /** Entries that this principal often ran after this one. */
   ofOwn(scope: string, route: string, principal: string): readonly string[];
 }
 
@@ -16,8 +16,8 @@ const OFTEN = 3;
 const MAX_NEXT = 2;
 
 /**
- * Counts a principal's own uses for itself, and for others how many principals of the scope did the same. One
- * principal alone therefore cannot suggest a next step to others.
+ * Counts a principal's own uses for itself; for others, counts how many principals of the scope did the same. So no
+ * single principal can suggest a next step to others.
  */
 export function createFollowUps(): FollowUps {
   const own = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
@@ -56,7 +56,7 @@ function mostOften(counts: ReadonlyMap<string, number>): string[] {
     .map(([next]) => next);
 }
 
-/** Deletes the rarest of `MAX_NEXT_COUNTED` entries for one that is not there yet. */
+/** Deletes the rarest of `MAX_NEXT_COUNTED` entries to make room for a new one. */
 function makeRoom<V>(counted: Map<string, V>, next: string, countOf: (value: V) => number): void {
   if (counted.has(next) || counted.size < MAX_NEXT_COUNTED) return;
   const [rarest] = [...counted].sort(([, one], [, other]) => countOf(one) - countOf(other));
@@ -65,16 +65,16 @@ function makeRoom<V>(counted: Map<string, V>, next: string, countOf: (value: V) 
 
 /** Calls that several conversations made one after the other. */
 export interface RepeatedCalls {
-  /** The routes in their order. A route that was called several times in a row is there once. */
+  /** The routes in order. A route that was called several times in a row appears once. */
   readonly routes: readonly string[];
-  /** How many conversations did so. */
+  /** Number of these conversations. */
   readonly conversations: number;
   readonly lastUsed: number;
 }
 
 interface Repeats {
   note(use: { conversation: string; scope: string; route: string; at: number }): void;
-  /** Sequences of enough conversations, those that would save most calls first. */
+  /** Sequences of enough conversations, by how many calls they would save. */
   list(): readonly RepeatedCalls[];
 }
 
@@ -92,10 +92,10 @@ const MOST_COUNTED = 1_000;
 const MAX_SEQUENCES = 5_000;
 const MAX_CONVERSATIONS = 10_000;
 const MAX_LISTED = 20;
-/** Calls that are further apart belong to different tasks. */
+/** Calls with a longer pause belong to different tasks. */
 const WINDOW_MS = 10 * 60_000;
 
-/** Counts in how many conversations a sequence of calls occurs. */
+/** Counts the conversations in which a sequence of calls occurs. */
 export function createRepeats(): Repeats {
   const recent = lazy(
     () => new LRUCache<string, { routes: readonly string[]; at: number }>({ max: MAX_CONVERSATIONS }),
@@ -104,10 +104,10 @@ export function createRepeats(): Repeats {
 
   function count(routes: readonly string[], scope: string, conversation: string, at: number): void {
     const key = JSON.stringify([scope, routes]);
-    const known = counts().get(key) ?? { routes, conversations: new Set<string>(), lastUsed: at };
-    if (known.conversations.size < MOST_COUNTED) known.conversations.add(conversation);
-    known.lastUsed = at;
-    counts().set(key, known);
+    const sequence = counts().get(key) ?? { routes, conversations: new Set<string>(), lastUsed: at };
+    if (sequence.conversations.size < MOST_COUNTED) sequence.conversations.add(conversation);
+    sequence.lastUsed = at;
+    counts().set(key, sequence);
   }
 
   return {

@@ -3,34 +3,34 @@ import { z } from "zod";
 import { lazy } from "../../base/util/lazy.ts";
 import { FOREVER_MS, type OpenStorage, type Storage, UNBOUNDED } from "../../base/util/storage.ts";
 
-/** Events that were written together, the key of the current list, or the end of a list that another one replaces. */
+/** Events of one write, the key of the current list, or the end of a replaced list. */
 type Stored = readonly LearningEvent[] | string;
 
 export const KEPT_EVENTS = 10_000;
 const KIND = "learning";
 const OWNER = "";
-/** The key of the value that names the current list. */
+/** Key of the value that names the current list. */
 const CURRENT = "current";
 const CLOSED = "closed";
-/** How often own events are written and those of other processes read. */
+/** How often to write own events and read those of other processes. */
 const EXCHANGE_MS = 1_000;
 const MOST_PENDING = 1_000;
 const TRIES = 100;
 
 /**
- * Keeps the newest events that teach, in memory and in a storage that several processes may share. Events are in one
- * list, to which each process adds after reading what others added. A list that is too long, or has events to forget,
- * is closed and replaced by another. Failures are silent: learning must never break a call.
+ * Stores the newest learning events, in memory and in a storage that several processes may share. All processes append
+ * to one list, each after reading the others' events. A list that is too long, or has events to forget, is closed and
+ * replaced. Failures are silent: learning must never break a call.
  */
 export class LearningLog {
-  /** All kept events, oldest first. Those of earlier processes are among them after {@link load}. */
+  /** All stored events, oldest first. Includes those of earlier processes after {@link load}. */
   events: LearningEvent[] = [];
-  /** Reads what the storage has. Never rejects. */
+  /** Reads the stored events. Never rejects. */
   readonly load: () => Promise<void>;
   private readonly storage: Storage<Stored> | undefined;
   private pending: LearningEvent[] = [];
   private list = "";
-  /** How many batches of the list were read or written, and how many events are in them. */
+  /** Number of batches of the list read or written, and of the events in them. */
   private position = 0;
   private count = 0;
   private hear: ((events?: readonly LearningEvent[]) => void) | undefined;
@@ -46,7 +46,7 @@ export class LearningLog {
     });
   }
 
-  /** Calls back with new events of other processes, or without any if `events` has to be read again. */
+  /** Calls the listener with new events of other processes, or without any if `events` must be read again. */
   follow(hear: (events?: readonly LearningEvent[]) => void): void {
     this.hear = hear;
   }
@@ -59,7 +59,7 @@ export class LearningLog {
     void this.load();
   }
 
-  /** Drops events. Resolves to their number. */
+  /** Deletes events. Resolves to their number. */
   async forget(what: Forgotten): Promise<number> {
     await this.exchange();
     const isKept = (event: LearningEvent) => !isForgotten(event, what);
@@ -82,7 +82,7 @@ export class LearningLog {
     if (this.events.length > 2 * KEPT_EVENTS) this.events = this.events.slice(-KEPT_EVENTS);
   }
 
-  /** Work on the storage, one after the other. */
+  /** Runs work on the storage one after the other. */
   private alone(work: (storage: Storage<Stored>) => Promise<void>): Promise<unknown> {
     const { storage } = this;
     if (storage) this.working = this.working.then(() => work(storage)).catch(() => {});
@@ -93,7 +93,7 @@ export class LearningLog {
     return this.alone(async (storage) => {
       await this.readNew(storage);
       for (let tries = 0; this.pending.length > 0 && tries < TRIES; tries += 1) {
-        // Taken before they are written: a write that seems to fail must not be made twice.
+        // Removed from `pending` before the write: a write that seems to fail must not be repeated.
         const batch = this.pending;
         this.pending = [];
         if (await storage.append(this.list, OWNER, this.position, batch)) this.advance([batch]);
@@ -123,7 +123,7 @@ export class LearningLog {
     else this.keep(news);
     if (isOther) this.hear?.();
     else if (news.length > 0) this.hear?.(news);
-    // The process that closed or removed the list may have ended before it named another.
+    // The process that closed or removed the list may have ended before it named a new one.
     if (batches.at(-1) === CLOSED || (isOther && batches.length === 0))
       await this.moveTo(storage, this.written());
   }
@@ -135,15 +135,15 @@ export class LearningLog {
   }
 
   private async currentList(storage: Storage<Stored>): Promise<string> {
-    const known = await storage.get(CURRENT, OWNER);
-    if (known !== undefined) return String(known);
+    const currentKey = await storage.get(CURRENT, OWNER);
+    if (currentKey !== undefined) return String(currentKey);
     const list = randomUUID();
     await storage.put(list, OWNER, []);
     await storage.put(CURRENT, OWNER, list);
     return String(await storage.get(CURRENT, OWNER));
   }
 
-  /** The events that the storage has. */
+  /** The events in the storage. */
   private written(): readonly LearningEvent[] {
     const pending = new Set(this.pending);
     return this.events.filter((event) => !pending.has(event));
@@ -153,7 +153,7 @@ export class LearningLog {
     storage: Storage<Stored>,
     change: (events: readonly LearningEvent[]) => readonly LearningEvent[],
   ): Promise<void> {
-    // Closed before it is copied: nobody can add events that the copy would lack.
+    // Closed before the copy: events added later would be missing in it.
     for (let tries = 0; tries < TRIES; tries += 1) {
       const isClosed = await storage.append(this.list, OWNER, this.position, CLOSED);
       if (isClosed && (await this.moveTo(storage, change(this.written())))) return;
@@ -175,7 +175,7 @@ export class LearningLog {
   }
 }
 
-/** A damaged text has no events. */
+/** Damaged text counts as no events. */
 function parseStored(text: string): Stored {
   try {
     const stored: unknown = JSON.parse(text);
@@ -189,8 +189,8 @@ function parseStored(text: string): Stored {
 }
 
 /**
- * An event that teaches: a query with the entries shown for it, an entry that ran well (`used`), or one whose
- * call failed or was undone (`failed`).
+ * A learning event: a query with the entries shown for it, an entry that ran successfully (`used`), or one whose call
+ * failed or was undone (`failed`).
  */
 const learningEventSchema = lazy(() => {
   const shared = {
@@ -204,10 +204,10 @@ const learningEventSchema = lazy(() => {
       ...shared,
       kind: z.literal("asked"),
       query: z.string(),
-      /** The same for all queries of one ask. */
+      /** Equal for all queries of one ask. */
       ask: z.string().optional(),
       shown: z.array(z.string()),
-      /** Search's own order before learning changed it, best first, each with its share of the best score. */
+      /** Search's own result before learning changed it, best first, each with its share of the best score. */
       found: z.array(z.tuple([z.string(), z.number()])).optional(),
     }),
     z.object({ ...shared, kind: z.literal("used"), route: z.string() }),
@@ -215,10 +215,10 @@ const learningEventSchema = lazy(() => {
   ]);
 });
 
-/** One event of use that learning keeps. */
+/** One stored event of use. */
 export type LearningEvent = z.output<ReturnType<typeof learningEventSchema>>;
 
-/** Events to forget: all of a scope, all about an entry, or both. */
+/** Which events to delete: all of a scope, all about an entry, or both. */
 export interface Forgotten {
   readonly scope?: string;
   readonly route?: string;
@@ -231,7 +231,7 @@ function isForgotten(event: LearningEvent, { scope, route }: Forgotten): boolean
   );
 }
 
-/** A query and the entry that was used for it. */
+/** A query and the entry used for it. */
 interface UsedQuery {
   readonly query: string;
   readonly route: string;
@@ -249,7 +249,7 @@ export function usedQueries(events: readonly LearningEvent[]): UsedQuery[] {
       last.set(conversation, [...siblings, event]);
     }
     if (event.kind !== "used") continue;
-    // An ask may have several needs. The entry was used for the one that it fits best.
+    // An ask may have several needs: choose the one that the entry fits best.
     const [best] = open
       .filter(({ shown }) => shown.includes(event.route))
       .sort((a, b) => shareOf(b, event.route) - shareOf(a, event.route));

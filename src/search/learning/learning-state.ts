@@ -5,40 +5,40 @@ import type { ExampleChange, Learner } from "./example-store.ts";
 import { createFollowUps, createRepeats, type FollowUps, type RepeatedCalls } from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-log.ts";
 
-/** A need that nothing shown has met. */
+/** A need that no shown entry has met. */
 export interface UnmetQuery {
   readonly query: string;
   readonly times: number;
-  /** Nothing at all was shown the last time. */
+  /** Whether nothing was shown the last time. */
   readonly empty: boolean;
-  /** Routes that were shown the last time, best first. */
+  /** Routes shown the last time, best first. */
   readonly shown: readonly string[];
   readonly lastAsked: number;
 }
 
-/** The conversation of a call, and whose it is. */
+/** The conversation of a call, with its scope and principal. */
 export type LearningScope = Required<Pick<LearningEvent, "scope" | "conversation" | "principal">>;
 
 interface OpenQuery {
   readonly id: string;
-  /** The same for all queries of one ask. */
+  /** Equal for all queries of one ask. */
   readonly ask: string | undefined;
   readonly query: string;
   readonly shown: readonly string[];
   readonly found: ReadonlyMap<string, number>;
-  /** The examples made of it, by route. */
+  /** Examples created from it, by route. */
   readonly credited: Map<string, string>;
-  /** Examples of the ask before, if it was for the same need, by route. */
+  /** Examples of the previous ask, if it was for the same need, by route. */
   readonly doubted: ReadonlyMap<string, string>;
   readonly at: number;
   met: boolean;
 }
 
-/** A call belongs to a query of the same conversation that is not older than this. */
+/** A call belongs to a query of the same conversation within this time. */
 const WINDOW_MS = 10 * 60_000;
 const MAX_CONVERSATIONS = 10_000;
 const MAX_UNMET = 1_000;
-/** Hits kept of an unmet query. */
+/** Stored hits of an unmet query. */
 const MOST_SHOWN = 5;
 
 interface LastUse {
@@ -47,7 +47,7 @@ interface LastUse {
   readonly at: number;
 }
 
-/** A fold over events: the same events give the same state. Examples go to `change` in their order. */
+/** State derived from events: replaying the same events gives the same state. Passes examples to `change` in order. */
 export class LearningState {
   private readonly follows = createFollowUps();
   private readonly repeats = createRepeats();
@@ -60,7 +60,6 @@ export class LearningState {
   private readonly change: (change: ExampleChange) => void;
 
   readonly after: FollowUps["after"] = this.follows.after;
-  /** Calls that several conversations made one after the other. */
   readonly repeated: () => readonly RepeatedCalls[] = this.repeats.list;
 
   constructor(termsOf: (query: string) => readonly string[], change: (change: ExampleChange) => void) {
@@ -76,14 +75,14 @@ export class LearningState {
     this.repeats.note(event);
   }
 
-  /** Entries that the principal itself often runs after the one that the conversation used last, most often first. */
+  /** Entries that the principal often runs after the conversation's last one, most frequent first. */
   expected({ scope, conversation, principal }: LearningScope, now: number): readonly string[] {
     const last = this.lastUsed().get(conversation);
     if (!last || last.scope !== scope || now - last.at > WINDOW_MS) return [];
     return this.follows.ofOwn(scope, last.route, principal);
   }
 
-  /** Most often asked first. */
+  /** Most frequent first. */
   unmet(now: number): readonly UnmetQuery[] {
     for (const [conversation, queries] of [...this.open()]) {
       if (queries.some((query) => now - query.at <= WINDOW_MS)) continue;
@@ -131,9 +130,9 @@ export class LearningState {
 
   private credit(query: OpenQuery, learner: Learner, route: string, at: number, weight: number): void {
     if (weight > 0) query.met ||= query.shown.includes(route);
-    const known = query.credited.get(route);
-    if (known !== undefined) return void this.change({ kind: "weigh", learner, id: known, weight });
-    // Asking again for the same need and then using another entry tells that the first one did not meet it.
+    const exampleId = query.credited.get(route);
+    if (exampleId !== undefined) return void this.change({ kind: "weigh", learner, id: exampleId, weight });
+    // The same need again, followed by another entry, suggests that the first entry did not meet it.
     if (weight > 0) {
       for (const [other, id] of query.doubted) {
         if (other !== route) this.change({ kind: "weigh", learner, id, weight: USE.doubted });
@@ -163,7 +162,7 @@ export class LearningState {
   }
 }
 
-/** The query of an ask that search ranked the entry highest for; all of them if none found it. */
+/** The query of an ask for which search ranked the entry highest; all of them if none found it. */
 function forRoute(queries: readonly OpenQuery[], route: string): readonly OpenQuery[] {
   const finding = queries.filter((query) => query.found.has(route));
   if (finding.length === 0) return queries;

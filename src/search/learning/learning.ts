@@ -11,44 +11,44 @@ import { type Forgotten, type LearningEvent, LearningLog } from "./learning-log.
 import { type LearningScope, LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
 
-/** How a gateway learns from use. */
+/** Options for learning from use. */
 export interface LearningOptions {
-  /** Keeps the events, also for other gateways; without it, learning lasts as long as the process. */
+  /** Storage for the events, which other gateways may share. Default: memory. */
   readonly log?: OpenStorage;
   /**
-   * Lets principals with the same scopes learn from each other: an entry that three others used for a like query is
-   * raised, below everything that search finds well. Default: each principal learns from itself.
+   * Whether principals with the same scopes learn from each other: an entry that three others used for a similar query
+   * moves up, but stays below everything that search finds well. Default: each principal learns only from itself.
    */
   readonly shared?: boolean;
   readonly now?: () => number;
-  /** Compares queries by meaning; by default the table that comes with the package. */
+  /** Compares queries by meaning. Default: the table in the package. */
   readonly embedder?: Embedder;
 }
 
 type NotedAsk<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
-/** Learns from use which entries serve which queries, and which follow which. */
+/** Learns from use which entries meet which needs, and which follow which. */
 export interface Learning {
-  /** Entries that often ran after this one, most often first. */
+  /** Entries that often ran after this one, most frequent first. */
   after(...use: Parameters<LearningState["after"]>): Promise<readonly string[]>;
-  /** Several queries of one ask are noted with the same `shown` array. */
+  /** Records an event. Queries of one ask share the same `shown` array. */
   note(event: NotedAsk<LearningEvent>): void;
-  /** Ranks search's hits for a query again by what past use says, and by what often comes next. */
+  /** Reorders search's hits for a query by past use, and by what often comes next. */
   lift(caller: LearningScope, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): Promise<ReturnType<LearningState["unmet"]>>;
   repeated(): Promise<ReturnType<LearningState["repeated"]>>;
-  /** Drops events, in memory and in the log, with everything learned from them. Resolves to their number. */
+  /** Deletes events, in memory and in the log, with everything learned from them. Resolves to their number. */
   forget(what: Forgotten): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Asks whose order is kept until their event is noted. */
+/** Asks whose search order is kept until their event arrives. */
 const MAX_ORDERS = 1_000;
 const FOUND_DEPTH = 10;
-/** A secret says nothing about the need, so nothing stands in its place. */
+/** A secret says nothing about the need, so it is removed without a placeholder. */
 const SECRET = "";
 
-/** Starts from what the log holds, by replaying it at the first use. */
+/** Replays the log on first use. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
   { log: open, shared = false, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
@@ -58,7 +58,7 @@ export function createLearning(
   const asks = new WeakMap<readonly string[], string>();
   let number = 0;
   let replayed: ReturnType<typeof replay> | undefined;
-  /** Events of calls that are being answered. Whoever reads what was learned takes them in first. */
+  /** Events of calls that are being answered. Every reader processes them first. */
   const noted: LearningEvent[] = [];
   function learned() {
     replayed ??= replay(log.events);
@@ -81,11 +81,11 @@ export function createLearning(
     else replayed = undefined;
   });
 
-  /** The queries of one ask are noted with the same list. */
+  /** Queries of one ask have the same array. */
   function askOf(shown: readonly string[]): string {
-    const known = asks.get(shown) ?? `${now()}-${number++}`;
-    asks.set(shown, known);
-    return known;
+    const ask = asks.get(shown) ?? `${now()}-${number++}`;
+    asks.set(shown, ask);
+    return ask;
   }
 
   function completed(event: NotedAsk<LearningEvent>): LearningEvent {
@@ -95,13 +95,13 @@ export function createLearning(
     return { ...event, query, ask: askOf(event.shown), at: now(), ...(found && { found }) };
   }
 
-  /** Everything that was learned, also by earlier processes. */
+  /** Everything learned, including by earlier processes. */
   async function wholeState(): Promise<LearningState> {
     await log.load();
     return learned().state;
   }
 
-  /** Takes in the events of calls that have been answered. */
+  /** Processes the events of answered calls. */
   function settle(): void {
     if (noted.length > 0) learned();
   }
@@ -139,7 +139,7 @@ function withoutSecrets(query: string): string {
   return cutText(replaceSecrets(hideSecrets(query), SECRET), MAX_QUERY);
 }
 
-/** Longer queries are compared by their beginning, as they are kept. */
+/** Longer queries are stored and compared by their beginning. */
 const MAX_QUERY = 200;
 
 function toOrder(hits: readonly SearchHit[]): [string, number][] {

@@ -3,8 +3,8 @@ import { EXPECTED_LIFT, USE } from "../ranking/tuning.ts";
 import type { Neighbour } from "./example-memory.ts";
 
 /**
- * Ranks hits by search and past use together. An entry that search does not find comes in only if its use is
- * supported: a call may have had nothing to do with the ask before it.
+ * Ranks hits by search and past use together. An entry that search did not find is added only with supporting use: a
+ * call may be unrelated to the ask before it.
  */
 export function liftHits(
   hits: readonly SearchHit[],
@@ -21,7 +21,7 @@ export function liftHits(
   return liftInOrder(hits, values, order);
 }
 
-/** Raises hits to their values, as shares of search's best score, and to the places of `order`. */
+/** Raises hits to their values, as shares of search's best score, and to their positions in `order`. */
 export function liftInOrder(
   hits: readonly SearchHit[],
   values: ReadonlyMap<string, number>,
@@ -31,7 +31,7 @@ export function liftInOrder(
   const shares = new Map(hits.map(({ id, score }) => [id, score / best]));
   const lifts = new Map<string, number>();
   let value = 0;
-  // An entry that keeps its place is raised with those that it stays above.
+  // An entry that keeps its position is raised with those that it stays above.
   for (const id of order.toReversed()) {
     const share = shares.get(id) ?? 0;
     value = Math.max(value, values.get(id)!);
@@ -40,7 +40,7 @@ export function liftInOrder(
   return addLifts(hits, lifts, new Map(order.map((id, at) => [id, at])));
 }
 
-/** Entries that search found, by their shares of its best score, and those that supported use brings in. */
+/** Entries that search found, with their shares of its best score, and entries with supporting use. */
 export function toCandidates(
   shares: readonly (readonly [string, number])[],
   evidence: ReadonlyMap<string, Evidence>,
@@ -62,8 +62,8 @@ export function toCandidates(
 }
 
 /**
- * Raises the entries that enough other principals used for like queries, and brings them in: all of them stay below
- * every hit that search finds well, so that nobody decides for others what comes first.
+ * Raises or adds entries that enough other principals used for similar queries. They stay below every hit that search
+ * finds well, so that no principal decides for others what comes first.
  */
 export function liftShared(
   hits: readonly SearchHit[],
@@ -81,7 +81,7 @@ export function liftShared(
   return liftInOrder(hits, values, order);
 }
 
-/** Raises hits that often follow the last call a little. Brings in nothing that search did not find. */
+/** Slightly raises hits that often follow the last call. Adds no entries. */
 export function liftExpected(hits: readonly SearchHit[], expected: readonly string[]): readonly SearchHit[] {
   const found = hits.filter((hit) => expected.includes(hit.id));
   return found.length === 0 ? hits : addLifts(hits, new Map(found.map(({ id }) => [id, EXPECTED_LIFT])));
@@ -89,7 +89,7 @@ export function liftExpected(hits: readonly SearchHit[], expected: readonly stri
 
 const NOTHING_FOUND: Explanation = { lexical: 0, exactName: false, fields: {}, terms: [] };
 
-/** Adds shares of the best score to hits, and brings in entries that search did not find. `places` decides the order. */
+/** Adds shares of the best score to hits, and entries that search did not find. `places` decides the order. */
 function addLifts(
   hits: readonly SearchHit[],
   lifts: ReadonlyMap<string, number>,
@@ -98,10 +98,10 @@ function addLifts(
   if (lifts.size === 0) return [...hits];
   const placeOf = ({ id }: SearchHit) => places?.get(id) ?? places?.size ?? 0;
   const best = hits[0]?.score || 1;
-  const known = new Set(hits.map((hit) => hit.id));
+  const hitIds = new Set(hits.map((hit) => hit.id));
   const nothing = hits.some((hit) => hit.explanation) && { explanation: NOTHING_FOUND };
   const brought = [...lifts.keys()]
-    .filter((id) => !known.has(id))
+    .filter((id) => !hitIds.has(id))
     .map((id): SearchHit => ({ id, score: 0, ...nothing }));
   return [...hits, ...brought]
     .map((hit): SearchHit => {
@@ -116,36 +116,35 @@ function addLifts(
       };
     })
     .sort((one, other) =>
-      // Sums of shares differ in their last bits, so scores alone would not keep places.
+      // Sums of shares differ in the last bits, so scores alone would not preserve positions.
       places ? placeOf(one) - placeOf(other) : other.score - one.score,
     );
 }
 
-/** An entry that may serve a query. */
+/** An entry that may meet the need of a query. */
 interface Candidate {
-  /** Search's score, as a share of the best one; 0 where search did not find it. */
+  /** Search's score as a share of the best one; 0 if search did not find it. */
   readonly share: number;
-  /** How far search's first hit leads over its second, as a share of the first; 0 for all others. */
+  /** For search's first hit, its lead over the second as a share of its score; otherwise 0. */
   readonly margin: number;
-  /** 1 for search's first hit, 1/2 for its second, 1/3 for its third; 0 where search did not find it. */
+  /** 1 for search's first hit, 1/2 for the second, 1/3 for the third; 0 if search did not find it. */
   readonly place: number;
   readonly evidence: Evidence | undefined;
 }
 
 /**
- * Learns how far past use is to be trusted beside search: a conditional logit over the entries that a use had to
- * choose from, corrected after every use. Where queries repeat, weights of past use grow; where they do not, they
- * fall to zero.
+ * Learns how much to trust past use compared with search: a conditional logit over the entries that each use chose
+ * from, corrected after every use. If queries repeat, weights of past use grow; otherwise they fall to zero.
  */
 export class ChoiceModel {
   private readonly weights: number[] = [...USE.prior];
 
-  /** Log-odds of a candidate against others. Evidence never lowers a candidate. */
+  /** Log-odds of a candidate. Evidence never lowers a candidate. */
   score(candidate: Candidate): number {
     return dot(this.weights, featuresOf(candidate));
   }
 
-  /** Search's share with what past use adds to it, as a share of search's best score. */
+  /** Search's share plus the contribution of past use, as a share of search's best score. */
   toShare(candidate: Candidate): number {
     return this.score({ ...candidate, margin: 0, place: 0 }) / this.weights[0]!;
   }
@@ -178,15 +177,15 @@ function dot(weights: readonly number[], features: readonly number[]): number {
   return features.reduce((sum, value, at) => sum + value * weights[at]!, 0);
 }
 
-/** The word of similar past queries about an entry. Every figure is a share from 0 to 1. */
+/** What similar past queries say about an entry. All values are shares from 0 to 1. */
 export interface Evidence {
-  /** The entry's share of all voices. */
+  /** The entry's share of all votes. */
   readonly certainty: number;
-  /** The loudest single voice for the entry. */
+  /** The strongest single vote for the entry. */
   readonly nearness: number;
-  /** Its share of the voices, each counted as far as search had ranked the entry too low for that query. */
+  /** Its share of the votes, each weighted by how far search had ranked the entry too low for that query. */
   readonly correction: number;
-  /** Whether an ask had shown the entry, two asks agree on it, or one is nearly the query. */
+  /** Whether an ask had shown the entry, two asks agree on it, or one is nearly equal to the query. */
   readonly isSupported: boolean;
 }
 
@@ -199,16 +198,16 @@ interface Voices {
   isSupported: boolean;
 }
 
-/** Counts the voices of a query's neighbours by entry: nearer and newer ones are louder, failures speak against. */
+/** Counts the votes of a query's neighbours by entry: nearer and newer ones weigh more, failures count against it. */
 export function weighNeighbours(
   neighbours: readonly Neighbour[],
   now: number,
 ): ReadonlyMap<string, Evidence> {
   const voices = new Map<string, Voices>();
   const of = (route: string): Voices => {
-    const own = voices.get(route) ?? silence();
-    voices.set(route, own);
-    return own;
+    const votes = voices.get(route) ?? silence();
+    voices.set(route, votes);
+    return votes;
   };
   let total: number = USE.doubt;
   for (const { example, likeness } of neighbours) {
@@ -216,17 +215,17 @@ export function weighNeighbours(
     const loudness = Math.max(0, (likeness - USE.unlike) / (1 - USE.unlike)) ** 2 * 0.5 ** age;
     const voice = loudness * example.weight;
     if (voice === 0) continue;
-    const own = of(example.route);
-    own.sum += voice;
-    own.corrections += voice * example.shortfall;
+    const ofEntry = of(example.route);
+    ofEntry.sum += voice;
+    ofEntry.corrections += voice * example.shortfall;
     total += Math.abs(voice);
     if (voice < 0) {
-      own.loudestAgainst = Math.max(own.loudestAgainst, -voice);
+      ofEntry.loudestAgainst = Math.max(ofEntry.loudestAgainst, -voice);
       continue;
     }
-    own.loudestFor = Math.max(own.loudestFor, voice);
-    own.asks.add(example.ask);
-    own.isSupported ||= example.shown || likeness >= USE.same || own.asks.size > 1;
+    ofEntry.loudestFor = Math.max(ofEntry.loudestFor, voice);
+    ofEntry.asks.add(example.ask);
+    ofEntry.isSupported ||= example.shown || likeness >= USE.same || ofEntry.asks.size > 1;
   }
   return new Map(Array.from(voices, ([route, own]) => [route, toEvidence(own, total)]));
 }

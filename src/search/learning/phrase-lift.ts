@@ -18,19 +18,18 @@ const MAX_PHRASES = 50_000;
 
 interface Memory {
   readonly examples: ExampleMemory;
-  /** A phrase at least this like the query says that its entry is meant. */
+  /** From this similarity on, a phrase means that its entry is wanted. */
   readonly same: number;
-  /** How often the phrase most like another one is of the same entry, 0 to 1. */
+  /** How often the nearest other phrase belongs to the same entry, 0 to 1. */
   readonly agreement: number;
 }
 
-/** Texts of every language are compared, whether or not the embedder knows it. */
+/** Compares texts of every language, even if the embedder does not know it. */
 const comparer = { embed: createStaticEmbedder().embed };
 
 /**
- * Raises entries by the one phrase of theirs that is most like the query: as far as it is, whatever other
- * phrases they have. Entries without phrases are not passed among the first hits; if a phrase nearly is the query,
- * its entry alone may pass them.
+ * Raises entries by their phrase that is most similar to the query, whatever their other phrases. Entries without
+ * phrases keep their position among the first hits; only an entry whose phrase is nearly the query may pass them.
  */
 export async function liftByPhrases(
   query: string,
@@ -52,7 +51,7 @@ export async function liftByPhrases(
   const isMeant = examples.leastLikeness(terms, vector, nearest) >= same;
   const best = hits[0]?.score || 1;
   const values = new Map(hits.map(({ id, score }) => [id, score / best]));
-  // A query that nearly is a phrase is of the kind that the authors had in mind.
+  // A query nearly equal to a phrase is of the kind that authors had in mind.
   const trust = isMeant ? 1 : agreement;
   for (const [route, likeness] of likenesses)
     values.set(
@@ -64,8 +63,8 @@ export async function liftByPhrases(
 }
 
 /**
- * Entries by value, best first. Among the first hits, entries without phrases stay above those that search ranks
- * lower, unless a phrased entry above them is passed too: then they lose one place at most.
+ * Entries by value, best first. Among the first hits, entries without phrases stay above those that search ranks lower.
+ * If a phrased entry above them is passed too, they lose at most one position.
  */
 function inOrder(
   hits: readonly SearchHit[],
@@ -92,7 +91,7 @@ function inOrder(
   return [...order];
 }
 
-/** The order with the entry that is meant at the place of its value. */
+/** The order with the wanted entry at the position of its value. */
 function withMeant(
   meant: string,
   order: readonly string[],
@@ -121,9 +120,9 @@ const memoryOf = memoizeByObject(async (entries: readonly Phrased[]): Promise<Me
 });
 
 /**
- * Compares phrases with each other. A query for an entry without phrases is as like the phrases of others as those
- * are like each other, so `same` is a likeness that phrases of different entries hardly ever have. Where phrases are
- * more like those of other entries than like their own, a phrase near to a query says little (`agreement`).
+ * Compares phrases with each other. A query for an entry without phrases is as similar to other phrases as those are to
+ * each other, so `same` is a similarity that phrases of different entries rarely have. If phrases are more similar to
+ * those of other entries than to their own, a similar phrase says little (`agreement`).
  */
 async function comparePhrases(
   examples: ExampleMemory,
@@ -138,7 +137,7 @@ async function comparePhrases(
     const text = terms.join(" ");
     const others = examples
       .nearest(terms, vector, PHRASES.maxShared)
-      // Entries may share a phrase. That tells nothing about the likeness of different ones.
+      // Entries may share a phrase, which says nothing about the similarity of different ones.
       .filter(({ example }) => example.terms.join(" ") !== text);
     const foreign = others.find(({ example }) => example.route !== route);
     highest.push(foreign ? examples.leastLikeness(terms, vector, foreign.example) : 0);
@@ -150,7 +149,7 @@ async function comparePhrases(
   }
   const allowed = Math.floor(PHRASES.errorShare * (highest.length + 1));
   const bar = highest.toSorted((one, other) => other - one)[Math.max(0, allowed - 1)]!;
-  // One more that agrees: a few phrases alone do not speak against all.
+  // Plus one that agrees: a few phrases alone must not count against all.
   return {
     same: allowed === 0 ? Math.max(PHRASES.same, bar) : bar,
     agreement: (agreed + 1) / (compared + 1),

@@ -5,18 +5,18 @@ import { FIELD_RULES, type FieldRule, FULL_IMPACT, WORDS } from "../ranking/tuni
 import { DOMAIN_SIGN, nameTerms } from "./names.ts";
 import { lengthened } from "./segment.ts";
 
-/** The worth of one term of a document, independent of other documents. */
+/** The weight of one term in a document, independent of other documents. */
 export interface Posting {
-  /** 1 to `FULL_IMPACT`; of a name's key, the print of its spelling. */
+  /** 1 to `FULL_IMPACT`. For the key of a name: the print of its spelling. */
   readonly impact: number;
-  /** Bit `i` is set where the term stands in field `i` of `FIELD_RULES`. */
+  /** Bit `i` is set if the term occurs in field `i` of `FIELD_RULES`. */
   readonly fields: number;
 }
 
 const MAX_FIELD_FACTOR = 100;
 const DOMAIN_ONLY = 1 << FIELD_RULES.findIndex((rule) => rule.field === "domainText");
 
-/** The postings of a document by term: BM25F with fixed reference lengths. */
+/** Postings of a document by term: BM25F with fixed reference lengths. */
 export function documentPostings(document: SearchDocument): Map<string, Posting> {
   const maker = new PostingMaker();
   const postings = new Map<string, Posting>();
@@ -24,14 +24,14 @@ export function documentPostings(document: SearchDocument): Map<string, Posting>
   return postings;
 }
 
-/** Makes the postings of many documents. Terms are numbered as they come, and each written word is analysed once. */
+/** Creates the postings of many documents. Numbers terms in order of appearance and analyses each written word once. */
 export class PostingMaker {
   /** By number. */
   readonly terms: string[] = [];
   private readonly numbers = new Map<string, number>();
-  /** The terms of written words; a joined form by the complement of its number. */
+  /** Terms of written words; the complement of its number for a joined form. */
   private readonly words = new Map<string, readonly number[]>();
-  // By term, all zero between documents.
+  // By term. All zero between documents.
   private frequencies = new Float64Array(1024);
   private fields = new Uint8Array(1024);
   private counts = new Uint16Array(1024);
@@ -55,8 +55,8 @@ export class PostingMaker {
   }
 
   numberOf(text: string): number {
-    const known = this.numbers.get(text);
-    if (known !== undefined) return known;
+    const existing = this.numbers.get(text);
+    if (existing !== undefined) return existing;
     const number = this.terms.push(text) - 1;
     this.numbers.set(text, number);
     if (number === this.counts.length) {
@@ -96,7 +96,7 @@ export class PostingMaker {
     const terms: Term[] = [];
     pushTerms(split, terms, limit);
     const numbers = terms.map((term) => (term.joined ? ~this.numberOf(term.text) : this.numberOf(term.text)));
-    // Runs of unspaced script are mostly met once, and cut by the field's limit.
+    // Runs of unspaced script rarely repeat, and the field's limit cuts them.
     if (!split.unspaced) this.words.set(written, numbers);
     return numbers;
   }

@@ -22,16 +22,16 @@ interface Match {
   readonly document: number;
 }
 
-/** Documents of one put that become one segment. */
+/** Documents of one put in one segment. */
 const MAX_BATCH = 8_192;
-/** Documents analysed between two turns of the event loop. */
+/** Documents to analyse between two turns of the event loop. */
 const PUT_STEP = 256;
 
-/** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
+/** The words of documents in immutable segments. Results never depend on the history of changes. */
 export class LexicalIndex {
   private segments: LiveSegment[] = [];
   private readonly scratch = new Scratch();
-  /** Segments that the merge in progress reads: it alone may replace them. */
+  /** Segments of the running merge, which only that merge may replace. */
   private merging: readonly LiveSegment[] = [];
 
   get size(): number {
@@ -39,8 +39,8 @@ export class LexicalIndex {
   }
 
   /**
-   * Adds documents, replacing those with the same id. Hidden ones are only taken away. In steps: between them
-   * searches go on, and find the documents as they were.
+   * Adds documents, or replaces those with the same id. Hidden documents are removed. Works in steps: searches in
+   * between still find the old documents.
    */
   *put(documents: readonly SearchDocument[]): Generator<void, void> {
     for (const batch of batchesOf(documents)) {
@@ -49,7 +49,7 @@ export class LexicalIndex {
     }
   }
 
-  /** Puts a batch whose segment was made elsewhere. */
+  /** Adds a batch whose segment was built elsewhere. */
   take(batch: readonly SearchDocument[], segment: Segment): void {
     this.drop(batch.map((document) => document.id));
     if (segment.ids.size > 0) this.segments.push(new LiveSegment(segment));
@@ -87,7 +87,7 @@ export class LexicalIndex {
     return { ...weighing, hits: top.list.map(({ score, item }) => ({ id: idOf(item), score })) };
   }
 
-  /** The postings of a document by term: what each is worth before the term's weight, and where the term stands. */
+  /** Postings of a document by term: its share of the term's weight, and the fields with the term. */
   postingsOf(id: string): (term: WeighedTerm) => { share: number; fields: number } | undefined {
     const live = this.segments.find((one) => one.find(id) >= 0);
     const document = live?.find(id) ?? -1;
@@ -101,8 +101,8 @@ export class LexicalIndex {
   }
 
   /**
-   * Merges into one segment where that is due (or `all`), in steps: between them searches and changes go on.
-   * Only one such generator may be under way.
+   * Merges due segments (or `all`) into one, in steps: searches and changes run in between. Only one such generator may
+   * be running.
    */
   *merge(all = false): Generator<void, void> {
     for (;;) {
@@ -130,13 +130,13 @@ export class LexicalIndex {
     return segmentsToMerge(this.segments).length > 0;
   }
 
-  /** The one segment that holds everything; absent until `merge(true)` has run to its end. */
+  /** The single segment with everything. Absent until `merge(true)` has finished. */
   get whole(): Segment | undefined {
     if (this.segments.length === 0) return buildSegment([]);
     return this.untidy().length === 0 ? this.segments[0]!.segment : undefined;
   }
 
-  /** Starts from a segment that was saved. */
+  /** Starts from a saved segment. */
   load(segment: Segment): void {
     this.segments = segment.ids.size > 0 ? [new LiveSegment(segment)] : [];
   }
@@ -146,7 +146,7 @@ export class LexicalIndex {
   }
 }
 
-/** The newest of each id, in pieces that become a segment each. */
+/** The newest version of each id, in batches for one segment each. */
 export function batchesOf(documents: readonly SearchDocument[]): SearchDocument[][] {
   const newest = new Map(documents.map((document) => [document.id, document]));
   return inBatches([...newest.values()], MAX_BATCH);
@@ -169,11 +169,11 @@ function listedFirst(one: Match, other: Match): boolean {
   return one.live === other.live ? one.document < other.document : idOf(one) < idOf(other);
 }
 
-/** This many segments of about the same size are merged: a document is rewritten only log times. */
+/** Merge this many segments of similar size: a document is rewritten only log times. */
 const PER_TIER = 8;
 const MAX_DEAD_SHARE = 0.3;
 
-/** The segments that should become one now: the smallest of about one size, or one that is mostly dead. */
+/** The segments to merge now: the smallest of similar size, or one with mostly deleted documents. */
 function segmentsToMerge(segments: readonly LiveSegment[]): readonly LiveSegment[] {
   const tierOf = ({ liveCount }: LiveSegment) =>
     Math.floor(Math.log(Math.max(1, liveCount)) / Math.log(PER_TIER));

@@ -7,19 +7,19 @@ const MAX_MASKS = 64;
 /** The documents of a segment that one caller may see. */
 export interface SeenSegment {
   readonly live: LiveSegment;
-  /** How many live documents are seen. */
+  /** Number of visible live documents. */
   readonly size: number;
-  /** How many of them have the term. */
+  /** Number of them that have the term. */
   frequencyOf(term: number): number;
   has(document: number): boolean;
 }
 
-/** A segment with what changes beside it: which documents are gone, and what is worked out on first use. */
+/** A segment with its mutable state: deleted documents, and values computed on first use. */
 export class LiveSegment {
   readonly segment: Segment;
-  /** One bit for each document that is gone. */
+  /** One bit for each deleted document. */
   readonly dead: Uint32Array;
-  /** The same documents, in the order in which they went. */
+  /** The deleted documents in order of deletion. */
   readonly gone: number[] = [];
   private readonly masks = new Map<string, Uint32Array | null>();
   private idBits: HashBits | undefined;
@@ -28,7 +28,7 @@ export class LiveSegment {
   constructor(segment: Segment) {
     this.segment = segment;
     this.dead = new Uint32Array(Math.ceil(segment.ids.size / 32));
-    // Bits behind the last document are set, so that they are never counted as live.
+    // Set the bits after the last document, so that they never count as live.
     if (segment.ids.size % 32 > 0) this.dead[this.dead.length - 1] = -1 << (segment.ids.size % 32);
   }
 
@@ -36,13 +36,13 @@ export class LiveSegment {
     return this.segment.ids.size - this.gone.length;
   }
 
-  /** The number of the live document with that id, or -1. */
+  /** The number of the live document with this id, or -1. */
   find(id: string): number {
     const number = this.segment.ids.find(id);
     return number >= 0 && !hasBit(this.dead, number) ? number : -1;
   }
 
-  /** Marks a live document as gone. */
+  /** Marks a live document as deleted. */
   bury(document: number): void {
     const bit = 1 << (document & 31);
     this.dead[document >>> 5]! |= bit;
@@ -53,7 +53,7 @@ export class LiveSegment {
     }
   }
 
-  /** The part of the segment that a caller of these scopes may see, with statistics of that part alone. */
+  /** The documents of the segment that a caller with these scopes may see, with statistics of those alone. */
   seenBy(scopes: readonly string[], key: string): SeenSegment {
     const { ids, starts, documents } = this.segment;
     const mask = this.maskFor({ scopes }, key);
@@ -73,10 +73,10 @@ export class LiveSegment {
     };
   }
 
-  /** A bit for each document that may be found; null where all may. */
+  /** A bit for each document that matches; null if all match. */
   maskFor(filter: SearchFilter, key: string): Uint32Array | null {
-    const known = this.masks.get(key);
-    if (known !== undefined) return known;
+    const cached = this.masks.get(key);
+    if (cached !== undefined) return cached;
     if (this.masks.size >= MAX_MASKS) this.masks.clear();
     const { facets, facetOf, ids } = this.segment;
     let mask = facetMask(facets, facetOf, ids.size, filter) ?? null;
@@ -85,43 +85,44 @@ export class LiveSegment {
     return mask;
   }
 
-  /** False where no document has an id of that hash; true where one may have. Costs a look at all ids at first. */
+  /** False if no document has an id with this hash; true if one may. The first call reads all ids. */
   mayHaveId(hash: number): boolean {
     this.idBits ??= HashBits.ofAll(this.segment.ids);
     return this.idBits.mayHave(hash);
   }
 
-  /** Terms that length and letters do not rule out as `edits` away from the word. */
+  /** Terms that may be within `edits` of the word, by length and letters. */
   speltLike(word: string, edits: number): number[] {
     const { offsets, units, size } = this.segment.terms;
     const nameSign = NAME_SIGN.charCodeAt(0);
-    const wanted = lettersOf(word);
+    const letters = lettersOf(word);
     this.letters ??= lettersIn(this.segment.terms);
     const alike: number[] = [];
     for (let term = 0; term < size; term++) {
       if (Math.abs(offsets[term + 1]! - offsets[term]! - word.length) > edits) continue;
-      if (countBits(this.letters[term]! ^ wanted) > 2 * edits || units[offsets[term]!] === nameSign) continue;
+      if (countBits(this.letters[term]! ^ letters) > 2 * edits || units[offsets[term]!] === nameSign)
+        continue;
       alike.push(term);
     }
     return alike;
   }
 }
 
-/** How many bits of a word of 32 are set. */
+/** Counts the set bits of a 32-bit word. */
 function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The set of a word's letters as 32 bits, which rules out words that differ in too many letters. */
+/** The set of a word's letters as 32 bits, to exclude words that differ in too many letters. */
 export function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
   return letters;
 }
 
-/** `lettersOf` each string of a table. */
+/** `lettersOf` for each string of a table. */
 function lettersIn({ size, offsets, units }: StringTable): Uint32Array {
   const letters = new Uint32Array(size);
   for (let term = 0; term < size; term++) {
@@ -130,7 +131,7 @@ function lettersIn({ size, offsets, units }: StringTable): Uint32Array {
   return letters;
 }
 
-/** One string for filters that let the same documents through. */
+/** Equal for filters that match the same documents. */
 export function filterKey(filter: SearchFilter): string {
   return JSON.stringify([
     filter.scopes.toSorted(),
@@ -141,7 +142,7 @@ export function filterKey(filter: SearchFilter): string {
   ]);
 }
 
-/** A bit for each of the first `count` documents that passes; undefined where every one does. */
+/** A bit for each of the first `count` documents that matches; undefined if all match. */
 export function facetMask(
   facets: readonly Facet[],
   facetOf: Uint32Array,
@@ -156,7 +157,7 @@ export function facetMask(
   return mask;
 }
 
-/** Tells whether documents of a facet pass. */
+/** Returns whether documents with a facet match. */
 export function facetTest(filter: SearchFilter): (facet: Facet) => boolean {
   const scopes = new Set(filter.scopes);
   const kinds = filter.kinds && new Set<string>(filter.kinds);

@@ -3,19 +3,19 @@ import { FacetTable, HashBits, hasBit, type Segment, StringTable } from "./segme
 /** A segment to merge. */
 export interface MergePart {
   readonly segment: Segment;
-  /** A bit for each document that is left out. */
+  /** A bit for each document to leave out. */
   readonly dead: Uint32Array;
 }
 
 /** Postings between two turns of the event loop: a few milliseconds. */
 const STEP = 131_072;
-/** The work of a string, in postings. */
+/** The cost of a string, in postings. */
 const STRING_COST = 16;
 const DEAD = 0xffffffff;
 
 /**
- * Makes one segment of the live documents of several. A generator, so that a large merge can be spread over
- * many turns of the event loop: it yields after each piece of work.
+ * Creates one segment from the live documents of several. A generator, so that a large merge can run over many turns of
+ * the event loop: it yields after each piece of work.
  */
 export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Segment> {
   const numbering = yield* numberDocuments(parts);
@@ -57,7 +57,7 @@ export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Seg
   };
 }
 
-/** The lists of one term after another, each from all parts, in the order of the new numbers. */
+/** Merges the lists of one term after another, each from all parts, in the order of new numbers. */
 class PostingMerge {
   readonly documents: Uint32Array;
   readonly impacts: Uint16Array;
@@ -65,7 +65,7 @@ class PostingMerge {
   length = 0;
   private readonly parts: readonly MergePart[];
   private readonly newNumbers: readonly Uint32Array[];
-  // For each part that has the term: its next live document by new number, and its place.
+  // For each part that has the term: its next live document by new number, and its position.
   private readonly heads: Uint32Array;
   private readonly places: Uint32Array;
   private readonly ends: Uint32Array;
@@ -81,7 +81,7 @@ class PostingMerge {
     this.ends = new Uint32Array(parts.length);
   }
 
-  /** Appends the postings of the term that the walk is at; gives the greatest impact. */
+  /** Appends the postings of the current term. Returns its greatest impact. */
   append(walk: TableWalk): number {
     const { current } = walk;
     for (let at = 0; at < current.length; at++) {
@@ -152,22 +152,22 @@ function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numberin
   return { ids: ids.finish(), facets: facets.facets, facetOf: fitted(facetOf, ids.size), newNumbers };
 }
 
-/** The values in use; a copy where much would be left over. */
+/** The used part of the values; a copy if much would be unused. */
 function fitted<T extends Uint8Array | Uint16Array | Uint32Array>(values: T, length: number): T {
   if (length === values.length) return values;
   return (length > values.length * 0.9 ? values.subarray(0, length) : values.slice(0, length)) as T;
 }
 
-/** Makes a table of strings that are copied from others, in sorted order. */
+/** Builds a sorted table from strings of other tables. */
 class StringTableWriter {
-  /** How many strings there is room for. */
+  /** Maximum number of strings. */
   readonly room: number;
   size = 0;
   private readonly units: Uint8Array | Uint16Array;
   private readonly offsets: Uint32Array;
   private length = 0;
 
-  /** There is room for all strings of these tables. */
+  /** Has room for all strings of these tables. */
   constructor(tables: readonly StringTable[]) {
     this.room = tables.reduce((sum, table) => sum + table.size, 0);
     const units = tables.reduce((sum, table) => sum + table.units.length, 0);
@@ -187,14 +187,14 @@ class StringTableWriter {
   }
 }
 
-/** Walks through several sorted tables in one order: `next` goes to the next string and the tables that have it. */
+/** Walks several sorted tables in one order: `next` moves to the next string and the tables that have it. */
 class TableWalk {
   private readonly tables: readonly StringTable[];
-  /** By table: the number of its string that comes next. */
+  /** By table: the number of its next string. */
   private readonly cursors: Uint32Array;
-  /** Tables that are not at their end, by their next string. */
+  /** Tables with remaining strings, sorted by their next string. */
   private readonly order: number[] = [];
-  /** The tables that have the current string. `numberIn` gives its number there. */
+  /** The tables that have the current string; `numberIn` is its number there. */
   readonly current: number[] = [];
 
   constructor(tables: readonly StringTable[]) {
@@ -221,7 +221,7 @@ class TableWalk {
     return this.cursors[table]!;
   }
 
-  /** Keeps the order from last to first, so that the next table is taken from the end. */
+  /** Sorted from last to first, so that the next table is popped from the end. */
   private enqueue(table: number): void {
     if (this.cursors[table]! >= this.tables[table]!.size) return;
     const { order } = this;

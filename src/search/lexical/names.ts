@@ -6,13 +6,13 @@ import { foldAccents } from "../analysis/split-compounds.ts";
 import type { SearchDocument } from "../port/search-index.ts";
 import { FULL_IMPACT } from "../ranking/tuning.ts";
 
-/** Names longer than this are compared by their beginning. */
+/** Longer names are compared by their beginning. */
 export const MAX_NAME = 128;
 
-/** Before a name's key in the dictionary. No analysed term starts with it. */
+/** Prefix of a name's key in the dictionary. No analysed term starts with it. */
 export const NAME_SIGN = "~";
 
-/** Before a word that a document has from its domain's text only: it does not make the word less rare. */
+/** Prefix of a word that a document has only from its domain's text: it does not make the word less rare. */
 export const DOMAIN_SIGN = "~@";
 
 const edges = lazy(() => /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu);
@@ -20,16 +20,16 @@ const ASCII = /^[\0-\x7f]*$/;
 const ASCII_SEPARATORS = /[^A-Za-z0-9]+/g;
 const separators = lazy(() => /[^\p{L}\p{N}\p{M}]+/gu);
 
-/** The form in which `get_user_info`, `getUserInfo` and `Get user info` are one name. */
+/** The common key of `get_user_info`, `getUserInfo` and `Get user info`. */
 export function nameKey(name: string): string {
-  // The names of nearly all tools, for which the tables of Unicode would take most of the time.
+  // Fast path for ASCII, which covers nearly all names of tools and needs no Unicode tables.
   if (ASCII.test(name)) return name.replace(ASCII_SEPARATORS, "").toLowerCase().slice(0, MAX_NAME);
   return foldAccents(name).replace(separators(), "").toLowerCase().slice(0, MAX_NAME);
 }
 
 /**
- * The dictionary terms that stand for the document's name and aliases in any spelling, each with a print of
- * how it was written, which is kept in the place of an impact.
+ * Dictionary terms for a document's name and aliases in any spelling, each with a print of its spelling, which takes
+ * the position of an impact.
  */
 export function nameTerms(document: SearchDocument): Map<string, number> {
   const terms = new Map<string, number>();
@@ -41,7 +41,7 @@ export function nameTerms(document: SearchDocument): Map<string, number> {
   return terms;
 }
 
-/** Tells two spellings of the same key apart; 1 to `FULL_IMPACT`. */
+/** Distinguishes spellings of the same key; 1 to `FULL_IMPACT`. */
 export function spellingPrint(name: string): number {
   const hash = hashText(foldAccents(name.slice(0, MAX_NAME)).replace(edges(), ""));
   return (((hash ^ (hash >>> 16)) >>> 0) % FULL_IMPACT) + 1;
@@ -54,24 +54,24 @@ export function hashText(text: string, seed = 0x811c9dc5): number {
   return hash >>> 0;
 }
 
-/** `hashText` of a piece of UTF-16 units. */
+/** `hashText` of a range of UTF-16 units. */
 export function hashUnits(units: Uint8Array | Uint16Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ units[at]!, 0x01000193);
   return hash >>> 0;
 }
 
-/** A piece of a query that may be a whole name. */
+/** A part of a query that may be a whole name. */
 export interface NameSpan {
   /** As `nameKey` makes it. */
   readonly key: string;
   readonly written: string;
   readonly terms: readonly string[];
-  /** How many written words it has. */
+  /** Number of its written words. */
   readonly words: number;
-  /** The query says nothing else, or it is written as only names are: `getUserInfo`, `a.b`, quoted. */
+  /** Whether the query contains nothing else, or it is written like a name: `getUserInfo`, `a.b`, quoted. */
   readonly sure: boolean;
-  /** Plain words that are meant as the name if a document spells it just so: several of them, or `use fetch`. */
+  /** Whether it is meant as the name if a document has the same spelling: several plain words, or `use fetch`. */
   readonly sureIfSame: boolean;
 }
 
@@ -87,13 +87,13 @@ const MAX_UNITS = 16;
 const ARTICLES = new Set(["a", "an", "the", "this", "that", "my", "our", "your"]);
 const OPENING = /["'`“‘«「『[(<]/;
 
-/** Tells whether a name is known: first cheaply by the hash of its key, then for sure. */
+/** Whether a name is known: first a fast check by the hash of its key, then an exact one. */
 interface KnownNames {
   mayHave(hash: number): boolean;
   has(key: string): boolean;
 }
 
-/** Pieces of one or more neighbouring words that are names; articles between the words may be left out. */
+/** Runs of neighbouring words that are names; articles between the words may be left out. */
 export function nameSpans(words: QueryWords, known: KnownNames): NameSpan[] {
   const units = unitsOf(words);
   const bare = units.filter((unit) => !ARTICLES.has(unit.key));
@@ -123,7 +123,7 @@ function spansIn(text: string, units: readonly NameUnit[], known: KnownNames): N
   return spans;
 }
 
-/** Words, and single characters where a script has no spaces. */
+/** Words, or single characters of a script without spaces. */
 function unitsOf({ text, compounds }: QueryWords): NameUnit[] {
   return compounds.flatMap(({ start, end, parts, unspaced }): NameUnit[] => {
     if (!unspaced) return [{ key: parts.join("").toLowerCase(), start, end, shaped: parts.length > 1 }];
@@ -166,7 +166,7 @@ function toSpan(
   };
 }
 
-/** Words after which a plain word is a name. */
+/** Words before a plain word that is a name. */
 const CUES = new Set(
   "use using call calling run running try via invoke execute usa utilise utilisez benutze verwende 用".split(
     " ",
@@ -184,33 +184,33 @@ export interface NamedThing {
 
 /** Finds entries by any spelling of their names. */
 export interface NameTable<E> {
-  /** Whether a key of this hash may be in the table. */
+  /** Whether the table may have a key with this hash. */
   mayHave(hash: number): boolean;
   has(key: string): boolean;
-  /** In the order in which they were given. */
+  /** In the original order. */
   find(key: string): E[];
-  /** Those that have exactly this name, op, route or alias. */
+  /** Entries with exactly this name, op, route or alias. */
   named(name: string): E[];
 }
 
-/** Three names of an entry take half of its room. */
+/** Slots per entry; its three names fill half. */
 const ROOM = 6;
 const EMPTY = 0;
 
 const tables = memoizeByObject(createNameTable<NamedThing>);
 
-/** The one index from names to entries, made on first use and once for each list of entries. */
+/** The only index from names to entries, created on first use for each list of entries. */
 export function nameTableOf<E extends NamedThing>(entries: readonly E[]): NameTable<E> {
   return tables(entries) as NameTable<E>;
 }
 
-/** Holds the hashes of names alone, because the keys of a large catalog would take as much memory as its entries. */
+/** Stores only hashes of names: the keys of a large catalog would take as much memory as its entries. */
 function createNameTable<E extends NamedThing>(entries: readonly E[]): NameTable<E> {
   const names = entries.reduce((count, { aliases }) => count + aliases.length, 3 * entries.length);
   const size = 2 ** Math.ceil(Math.log2(Math.max(1, names) * (ROOM / 3)));
   const mask = size - 1;
   const hashes = new Uint32Array(size);
-  /** The place of an entry, counted from 1. */
+  /** Position of an entry, from 1. */
   const places = new Uint32Array(size);
 
   function add(key: string, place: number): void {
@@ -223,7 +223,7 @@ function createNameTable<E extends NamedThing>(entries: readonly E[]): NameTable
     places[slot] = place;
   }
 
-  /** The entries at a hash, by their places. */
+  /** The entries at a hash, by position. */
   function* at(hash: number): Generator<number> {
     for (let slot = hash & mask; places[slot] !== EMPTY; slot = (slot + 1) & mask)
       if (hashes[slot] === hash) yield places[slot]! - 1;

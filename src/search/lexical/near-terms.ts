@@ -2,22 +2,22 @@ import { boundedDistance } from "../../base/util/nearest.ts";
 import { WORDS } from "../ranking/tuning.ts";
 import type { SeenSegment } from "./live-segment.ts";
 
-/** A term of the dictionary that a word unknown to it may stand for. */
+/** An indexed term that an unknown word may stand for. */
 export interface NearTerm {
   readonly term: string;
-  /** The worth of a match beside an exact one. */
+  /** The weight of a match compared with an exact one. */
   readonly worth: number;
 }
 
 export const MAX_LOOKED_AT = 256;
 const NOT_A_WORD = /[^\p{L}\p{M}]/u;
 
-/** Numbers and very short words stand for nothing but themselves. */
+/** Numbers and very short words have no near terms. */
 export function hasNear(word: string): boolean {
   return word.length >= 3 && !NOT_A_WORD.test(word);
 }
 
-/** How many edits away a term may be to stand for the word. */
+/** Maximum edit distance of a near term. */
 export function editsAllowed(word: string): number {
   return word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0;
 }
@@ -30,12 +30,12 @@ export function editsWorth(distance: number): number {
   return distance === 1 ? WORDS.oneEdit : WORDS.twoEdits;
 }
 
-/** The terms nearest to a word that no seen document has: what starts with it, and what is spelt alike. */
+/** The terms nearest to a word that no visible document has: terms that start with it, and similar spellings. */
 export function nearTerms(word: string, segments: readonly SeenSegment[]): NearTerm[] {
   if (!hasNear(word)) return [];
   const worths = new Map<string, number>();
   for (const seen of segments) addPrefixed(word, seen, worths);
-  // Each segment gave its first in dictionary order; what counts is the first of all of them.
+  // Each segment returned its first terms in dictionary order; keep the first of all of them.
   for (const term of [...worths.keys()].sort().slice(MAX_LOOKED_AT)) worths.delete(term);
   for (const seen of segments) addMisspelt(word, seen, worths);
   const order = Array.from(worths, ([term, worth]): NearTerm => ({ term, worth }));
@@ -45,11 +45,11 @@ export function nearTerms(word: string, segments: readonly SeenSegment[]): NearT
 
 function addPrefixed(word: string, seen: SeenSegment, worths: Map<string, number>): void {
   const { terms } = seen.live.segment;
-  let left = MAX_LOOKED_AT;
-  for (let term = terms.lowerBound(word); term < terms.size && left > 0; term++) {
+  let remaining = MAX_LOOKED_AT;
+  for (let term = terms.lowerBound(word); term < terms.size && remaining > 0; term++) {
     if (!terms.startsWith(term, word)) return;
     if (seen.frequencyOf(term) === 0) continue;
-    left--;
+    remaining--;
     const text = terms.get(term);
     worths.set(text, prefixWorth(word, text));
   }

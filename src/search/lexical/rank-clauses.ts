@@ -13,7 +13,7 @@ export interface ClauseRanking {
   readonly whole: Weighing;
 }
 
-/** Ranks a query and, where it has several sentences, each of them; every sentence keeps a say in the list. */
+/** Ranks a query and each of its sentences, if it has several; every sentence influences the result. */
 export function rankClauses(
   index: LexicalIndex,
   { words: query, foreign }: WordQuery,
@@ -35,11 +35,11 @@ export function mergeRankings([whole, ...clauses]: readonly (readonly Scored[])[
   for (const { id, score } of whole!) scores.set(id, CLAUSES.wholeWorth * (score / best));
   const strongest = Math.max(...clauses.map(bestOf));
   for (const hits of clauses) {
-    const own = bestOf(hits);
-    if (own === 0) continue;
-    const strength = (own / strongest) ** CLAUSES.strengthExponent;
+    const bestOfClause = bestOf(hits);
+    if (bestOfClause === 0) continue;
+    const strength = (bestOfClause / strongest) ** CLAUSES.strengthExponent;
     for (const { id, score } of hits) {
-      scores.set(id, (scores.get(id) ?? 0) + strength * (score / own) ** CLAUSES.sharpness);
+      scores.set(id, (scores.get(id) ?? 0) + strength * (score / bestOfClause) ** CLAUSES.sharpness);
     }
   }
   return Array.from(scores, ([id, score]) => ({ id, score: score * best })).sort(bestFirst);

@@ -1,24 +1,24 @@
 import { FULL_IMPACT } from "../ranking/tuning.ts";
 import { indexIn } from "./segment.ts";
 
-/** A step of a binary search, measured against a step of a walk. */
+/** Cost of a step in a binary search, in steps of a linear scan. */
 const LOOK_UP_COST = 8;
 
-/** One query term's postings in a segment. */
+/** Postings of one query term in a segment. */
 export interface PostingList {
   readonly documents: Uint32Array;
   readonly impacts: Uint16Array;
   readonly start: number;
   readonly end: number;
-  /** The score of full impact. */
+  /** The score for full impact. */
   readonly weight: number;
   readonly maxImpact: number;
 }
 
-/** Room for scores, kept between searches: all zero when not in use. */
+/** Buffers for scores, reused between searches: all zero when unused. */
 export class Scratch {
   scores = new Float64Array(0);
-  /** Documents with a score; those that can still make the list come first. */
+  /** Documents with a score; those that can still reach the result come first. */
   touched = new Uint32Array(0);
 
   reserve(documents: number): void {
@@ -29,10 +29,10 @@ export class Scratch {
 }
 
 /**
- * Scores the documents of a segment that can still make the list and offers them. Lists are taken heaviest
- * first. As soon as what the remaining lists could give together is below the list's worst score, no new
- * document is taken up, and only those that can still make it are completed. Every document's score is summed
- * in the order of `lists`, so that it does not depend on what was pruned.
+ * Scores the documents of a segment that can still reach the result, and offers them. Processes lists from the
+ * heaviest. Once the remaining lists together cannot reach the lowest score of the result, no new documents are added,
+ * and only those that can still reach it are completed. Each score is summed in the order of `lists`, so that it does
+ * not depend on what was pruned.
  */
 export function scoreSegment(
   lists: readonly PostingList[],
@@ -47,7 +47,7 @@ export function scoreSegment(
   let count = 0;
   let bar = threshold;
   let next = 0;
-  // A query of many short lists would spend more on the bar than on its postings, so it moves only after as many.
+  // With many short lists, moving the bar would cost more than scoring, so move it only after as many postings.
   let sinceBar = 0;
   for (; next < lists.length && rest[next]! >= bar; next++) {
     count = takeUp(lists[next]!, mask, scores, touched, count);
@@ -65,7 +65,7 @@ export function scoreSegment(
   }
 }
 
-/** Upper bounds of the lists from `i` on, with a hair's breadth for rounding. */
+/** Upper bounds of the lists from `i` on, with a small margin for rounding. */
 function restBounds(lists: readonly PostingList[]): number[] {
   const rest = new Array<number>(lists.length + 1).fill(0);
   for (let at = lists.length - 1; at >= 0; at--) {
@@ -101,7 +101,7 @@ function takeUp(
   return count;
 }
 
-/** Adds the lists from `from` on to the documents that can still reach the bar; gives the bar, which may rise. */
+/** Adds the lists from `from` on to the documents that can still reach the bar. Returns the bar, which may rise. */
 function complete(
   lists: readonly PostingList[],
   from: number,
@@ -124,16 +124,16 @@ function complete(
   return bar;
 }
 
-/** Moves the documents that have the needed score to the front, and counts them. */
+/** Moves the documents with the needed score to the front, and counts them. */
 function keepReaching(documents: Uint32Array, count: number, scores: Float64Array, needed: number): number {
-  let kept = 0;
+  let reaching = 0;
   for (let at = 0; at < count; at++) {
     const document = documents[at]!;
     if (scores[document]! < needed) continue;
-    documents[at] = documents[kept]!;
-    documents[kept++] = document;
+    documents[at] = documents[reaching]!;
+    documents[reaching++] = document;
   }
-  return kept;
+  return reaching;
 }
 
 function addTo(list: PostingList, candidates: Uint32Array, count: number, scores: Float64Array): void {
@@ -143,19 +143,19 @@ function addTo(list: PostingList, candidates: Uint32Array, count: number, scores
   if (lookUps < end - start) {
     for (let at = 0; at < count; at++) {
       const document = candidates[at]!;
-      const found = indexIn(documents, start, end, document);
-      if (found >= 0) scores[document]! += unit * impacts[found]!;
+      const index = indexIn(documents, start, end, document);
+      if (index >= 0) scores[document]! += unit * impacts[index]!;
     }
     return;
   }
-  // Documents that were given up are added to as well: they stay below the bar.
+  // Documents below the bar get scores too, and stay below it.
   for (let at = start; at < end; at++) {
     const score = scores[documents[at]!]!;
     if (score > 0) scores[documents[at]!] = score + unit * impacts[at]!;
   }
 }
 
-/** The `rank`-th largest of the scores of the `count` first documents listed; needs `count >= rank >= 1`. */
+/** The `rank`-th largest score of the first `count` listed documents; needs `count >= rank >= 1`. */
 function kthLargest(scores: Float64Array, documents: Uint32Array, count: number, rank: number): number {
   const heap = new Float64Array(rank);
   for (let at = 0; at < rank; at++) heap[at] = scores[documents[at]!]!;
@@ -169,7 +169,7 @@ function kthLargest(scores: Float64Array, documents: Uint32Array, count: number,
   return heap[0]!;
 }
 
-/** Restores the smallest-at-root order below `from`. */
+/** Restores the heap order (smallest at the root) below `from`. */
 function sink(heap: Float64Array, from: number): void {
   let at = from;
   const value = heap[at]!;
@@ -184,7 +184,7 @@ function sink(heap: Float64Array, from: number): void {
   heap[at] = value;
 }
 
-/** The best `limit` items seen, best first. `before` decides ties: true where `one` is listed first. */
+/** The best `limit` items so far, best first. `before` decides ties: true if `one` comes first. */
 export class TopHits<T> {
   private readonly limit: number;
   private readonly before: (one: T, other: T) => boolean;
@@ -195,7 +195,7 @@ export class TopHits<T> {
     this.before = before;
   }
 
-  /** The score that a further item must reach; below it, none is let in. */
+  /** The minimum score of a further item. */
   get threshold(): number {
     return this.list[this.limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
   }

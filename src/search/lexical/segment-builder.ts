@@ -2,16 +2,16 @@ import type { SearchDocument } from "../port/search-index.ts";
 import { PostingMaker } from "./document-postings.ts";
 import { FacetTable, HashBits, lengthened, type Segment, StringTable } from "./segment.ts";
 
-/** Documents whose postings are put in order between two turns of the event loop. */
+/** Documents whose postings are sorted between two turns of the event loop. */
 const STEP = 4_096;
 
-/** Makes a segment of documents with distinct ids, one after another. */
+/** Builds a segment from documents with distinct ids. */
 export class SegmentBuilder {
   private readonly maker = new PostingMaker();
   private readonly facets = new FacetTable();
   private readonly ids: string[] = [];
   private readonly facetOf: number[] = [];
-  /** By document in the order of adding: the end of its postings. */
+  /** The end of each document's postings, in the order of adding. */
   private readonly ends: number[] = [];
   private terms = new Uint32Array(1024);
   /** Impact (16 bits) and fields (8 bits). */
@@ -36,12 +36,12 @@ export class SegmentBuilder {
     this.ends.push(this.count);
   }
 
-  /** Makes the segment in steps. The builder must not be used after it. */
+  /** Builds the segment in steps. The builder must not be used afterwards. */
   *finish(): Generator<void, Segment> {
     const { terms, worths, count, ends, maker } = this;
     const frequencies = new Uint32Array(maker.terms.length);
     for (let at = 0; at < count; at++) frequencies[terms[at]!]!++;
-    // A word that documents have from their domain's text only has no postings under its own text.
+    // A word that occurs only in domain text has no postings under its own text.
     const dictionary = maker.terms.filter((_, term) => frequencies[term]! > 0).sort();
     yield;
     const ranks = new Uint32Array(maker.terms.length);
@@ -58,7 +58,7 @@ export class SegmentBuilder {
     const maxImpacts = new Uint16Array(dictionary.length);
     const order = [...this.ids.keys()].sort((one, other) => (this.ids[one]! < this.ids[other]! ? -1 : 1));
     const facetOf = new Uint32Array(order.length);
-    // Documents are numbered in the order of their ids, so each term's list comes out ascending.
+    // Documents are numbered by id, so each term's list is ascending.
     for (let document = 0; document < order.length; document++) {
       if (document % STEP === 0) yield;
       const added = order[document]!;
@@ -91,7 +91,7 @@ export class SegmentBuilder {
   }
 }
 
-/** Makes the segment of a few documents at once. */
+/** Builds the segment of a few documents at once. */
 export function buildSegment(documents: Iterable<SearchDocument>): Segment {
   const builder = new SegmentBuilder();
   for (const document of documents) builder.add(document);

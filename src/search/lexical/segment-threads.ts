@@ -5,27 +5,27 @@ import type { SearchDocument } from "../port/search-index.ts";
 import { fromParts, type Segment, type SegmentParts } from "./segment.ts";
 
 const MAX_THREADS = 2;
-/** Threads without work end after this. */
+/** Idle threads end after this. */
 const IDLE_MS = 2_000;
 
-/** The worker's file: beside this one in the source tree, in a folder of its own in the built package. */
+/** The worker's file: next to this one in the source tree, in its own folder in the built package. */
 const workerFile = lazy(() => {
   const built = "search/lexical/segment-worker.js";
   const places = ["./segment-worker.ts", `../${built}`, `./${built}`, "./segment-worker.js"];
   return places.map((place) => new URL(place, import.meta.url)).find((file) => existsSync(file));
 });
 
-/** Makes segments in other threads. They start with the first batch and end when there is nothing to do. */
+/** Builds segments in other threads, which start with the first batch and end when they are idle. */
 export class SegmentThreads {
   private threads: Thread[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  /** How many batches should be under way, so that no thread has to wait for the next one. */
+  /** Number of batches that keeps every thread busy. */
   get width(): number {
     return workerFile() === undefined ? 0 : 2 * Math.min(MAX_THREADS, availableParallelism());
   }
 
-  /** The segment of documents that are shown. Rejects where a thread cannot run. */
+  /** The segment of visible documents. Rejects if a thread cannot run. */
   async build(documents: readonly SearchDocument[]): Promise<Segment> {
     clearTimeout(this.timer);
     const free = this.threads.find(({ waiting }) => waiting === 0);
@@ -57,17 +57,17 @@ export class SegmentThreads {
 }
 
 interface Thread {
-  /** Batches that it has not answered. */
+  /** Unanswered batches. */
   readonly waiting: number;
   build(documents: readonly SearchDocument[]): Promise<Segment>;
   end(): void;
 }
 
 function startThread(file: URL, onEnd: () => void): Thread {
-  // Small catalogs need no threads, so a start does not load what makes them.
+  // Small catalogs need no threads, so a start does not load the module.
   const { Worker } = process.getBuiltinModule("node:worker_threads");
   const worker = new Worker(file, { env: {}, argv: [], execArgv: [] });
-  /** Batches in the order in which they were sent, which is that of the answers. */
+  /** Batches in sending order, which is also the order of answers. */
   const batches: PromiseWithResolvers<Segment>[] = [];
   worker.unref();
   worker.on("message", (parts: SegmentParts) => {
@@ -95,7 +95,7 @@ function startThread(file: URL, onEnd: () => void): Thread {
   };
 }
 
-/** Documents by field: much cheaper to send to another thread than one by one. */
+/** Documents by field: sending them to another thread is much cheaper than one by one. */
 export type DocumentColumns = { readonly [Field in IndexedField]: readonly SearchDocument[Field][] };
 
 const FIELDS = [
@@ -121,7 +121,7 @@ function toColumns(documents: readonly SearchDocument[]): DocumentColumns {
   return Object.fromEntries(columns) as DocumentColumns;
 }
 
-/** The documents again. */
+/** Restores the documents. */
 export function fromColumns(columns: DocumentColumns): SearchDocument[] {
   return columns.id.map(
     (_, at) =>

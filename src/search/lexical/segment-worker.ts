@@ -1,4 +1,4 @@
-// A thread that makes segments.
+// A thread that builds segments.
 import { parentPort } from "node:worker_threads";
 import { toParts } from "./segment.ts";
 import { buildSegment } from "./segment-builder.ts";

@@ -1,7 +1,7 @@
 import type { Kind, SearchDocument } from "../port/search-index.ts";
 import { hashUnits, NAME_SIGN } from "./names.ts";
 
-/** The properties that filters test. Documents with equal properties share one. */
+/** The properties for filters. Documents with equal properties share one. */
 export interface Facet {
   readonly domain: string;
   readonly kind: Kind;
@@ -10,10 +10,10 @@ export interface Facet {
   readonly scopes: readonly string[];
 }
 
-/** An immutable part of the index. Documents are numbered in the order of their ids. */
+/** An immutable part of the index. Documents are numbered by id. */
 export interface Segment {
   readonly ids: StringTable;
-  /** Sorted dictionary; the postings of term `t` are `starts[t] .. starts[t + 1]`. */
+  /** Sorted dictionary. The postings of term `t` are `starts[t] .. starts[t + 1]`. */
   readonly terms: StringTable;
   readonly starts: Uint32Array;
   /** Document numbers, ascending within a term. */
@@ -22,7 +22,7 @@ export interface Segment {
   readonly fields: Uint8Array;
   /** The greatest impact of each term. */
   readonly maxImpacts: Uint16Array;
-  /** The names in the dictionary, by their hashes. */
+  /** Hashes of the names in the dictionary. */
   readonly names: HashBits;
   readonly facets: readonly Facet[];
   /** The facet of each document. */
@@ -39,8 +39,8 @@ export class FacetTable {
     const tags = distinct(document.tags);
     const scopes = distinct(document.scopes);
     const key = JSON.stringify([domain, kind, category, tags, scopes]);
-    const known = this.numbers.get(key);
-    if (known !== undefined) return known;
+    const number = this.numbers.get(key);
+    if (number !== undefined) return number;
     this.numbers.set(key, this.facets.length);
     this.facets.push({ domain, kind, category, tags, scopes });
     return this.facets.length - 1;
@@ -51,10 +51,10 @@ function distinct(words: readonly string[]): readonly string[] {
   return words.length < 2 ? words : [...new Set(words)].sort();
 }
 
-/** Sorted distinct strings in one block of UTF-16 units (bytes where Latin-1 suffices), found by binary search. */
+/** Sorted distinct strings in one block of UTF-16 units (bytes if Latin-1 suffices), found by binary search. */
 export class StringTable {
   readonly units: Uint8Array | Uint16Array;
-  /** One more than there are strings; string `i` is `units[offsets[i] .. offsets[i + 1]]`. */
+  /** One more than the number of strings; string `i` is `units[offsets[i] .. offsets[i + 1]]`. */
   readonly offsets: Uint32Array;
   private readonly bytes: Buffer;
 
@@ -64,7 +64,7 @@ export class StringTable {
     this.bytes = Buffer.from(units.buffer, units.byteOffset, units.byteLength);
   }
 
-  /** `sorted` must be in code unit order (as `Array.prototype.sort` gives it) without repeats. */
+  /** `sorted` must be in code unit order (as from `Array.prototype.sort`) without duplicates. */
   static from(sorted: readonly string[]): StringTable {
     const offsets = new Uint32Array(sorted.length + 1);
     let total = 0;
@@ -133,10 +133,10 @@ export class StringTable {
 }
 
 const BITS_PER_STRING = 16;
-/** Behind every term that starts with the sign of names. */
+/** Sorts after every term that starts with the sign of names. */
 const AFTER_NAMES = String.fromCharCode(NAME_SIGN.charCodeAt(0) + 1);
 
-/** A set of the hashes of strings that may hold more than was added, never less. */
+/** A set of string hashes, with false positives but no false negatives. */
 export class HashBits {
   readonly words: Uint32Array;
 
@@ -144,12 +144,12 @@ export class HashBits {
     this.words = words;
   }
 
-  /** Holds all strings of a table. */
+  /** The strings of a table. */
   static ofAll(table: StringTable): HashBits {
     return HashBits.of(table, 0, table.size, 0);
   }
 
-  /** Holds all names of a dictionary, without their sign. */
+  /** The names of a dictionary, without their sign. */
   static ofNames(terms: StringTable): HashBits {
     return HashBits.of(terms, terms.lowerBound(NAME_SIGN), terms.lowerBound(AFTER_NAMES), NAME_SIGN.length);
   }
@@ -169,7 +169,7 @@ export class HashBits {
     return hasBit(this.words, this.bitOf(hash));
   }
 
-  /** FNV's low bits alone are a poor choice of bit. */
+  /** The low bits of FNV alone are poorly distributed. */
   private bitOf(hash: number): number {
     return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 1) & (this.words.length * 32 - 1);
   }
@@ -204,7 +204,7 @@ export function hasBit(bits: Uint32Array, at: number): boolean {
   return ((bits[at >>> 5]! >>> (at & 31)) & 1) === 1;
 }
 
-/** A copy of the values with room for more. */
+/** A larger copy of the values. */
 export function lengthened<T extends Float32Array | Float64Array | Uint8Array | Uint16Array | Uint32Array>(
   values: T,
   length: number,
@@ -214,7 +214,7 @@ export function lengthened<T extends Float32Array | Float64Array | Uint8Array | 
   return larger;
 }
 
-/** The place of a document in the ascending `documents[start .. end]`, or -1. */
+/** The position of a document in the ascending `documents[start .. end]`, or -1. */
 export function indexIn(documents: Uint32Array, start: number, end: number, document: number): number {
   let low = start;
   let high = end;

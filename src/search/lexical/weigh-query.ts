@@ -6,26 +6,25 @@ import { type NearTerm, nearTerms } from "./near-terms.ts";
 import type { PostingList } from "./score-segment.ts";
 import type { Segment } from "./segment.ts";
 
-/** A term of a query, and what full impact is worth. */
+/** A term of a query and its score for full impact. */
 export interface WeighedTerm {
   readonly text: string;
-  /** The term as it is shown to people. */
+  /** The term as shown to people. */
   readonly label: string;
   readonly weight: number;
-  /** For a whole name: the print of its spelling in the query, and the impact of documents that spell it otherwise. */
+  /** For a whole name: the print of its spelling in the query, and the impact of documents with another spelling. */
   readonly name?: { readonly print: number; readonly otherwise: number };
 }
 
 export interface Weighing {
   /** Heaviest first, ties by text: the order in which every score is summed. */
   readonly terms: readonly WeighedTerm[];
-  /** The query names a document in a way that cannot be meant otherwise. */
+  /** Whether the query names a document unambiguously. */
   readonly sureName: boolean;
 }
 
 /**
- * Gives every term of a query its weight among the documents that the caller may see, so that no weight tells of
- * others.
+ * Weighs every term of a query by the documents that the caller may see, so that weights reveal nothing about others.
  */
 export function weighQuery(words: QueryWords, segments: readonly SeenSegment[]): Weighing {
   return weighWords(words, {
@@ -53,7 +52,7 @@ function isSpeltSo(key: string, print: number, segments: readonly SeenSegment[])
   });
 }
 
-/** The postings of a term. Those of a name have the print of a spelling in the place of an impact. */
+/** The postings of a term. Those of a name have the print of a spelling instead of an impact. */
 export function postingsIn(
   segment: Segment,
   { text, weight, name }: WeighedTerm,
@@ -75,7 +74,7 @@ export function postingsIn(
   };
 }
 
-/** Impacts in the place of the prints of a name's spellings. */
+/** Replaces the prints of a name's spellings by impacts. */
 export function impactsOf(
   prints: Uint16Array,
   { print, otherwise }: NonNullable<WeighedTerm["name"]>,
@@ -83,21 +82,20 @@ export function impactsOf(
   return prints.map((spelling) => (spelling === print ? FULL_IMPACT : otherwise));
 }
 
-/** Statistics of the documents that weighing needs, wherever they are kept. */
+/** Statistics of documents for weighing, wherever they are stored. */
 export interface Dictionary {
   /** How many documents there are. */
   readonly size: number;
   /** How many documents have the term. */
   frequencyOf(term: string): number;
-  /** The terms that a word which no document has may stand for. */
+  /** Terms that a word without documents may stand for. */
   near(word: string): readonly NearTerm[];
-  /** False only where no document has a name whose key has that hash. */
+  /** False only if no document has a name whose key has this hash. */
   mayHaveName(hash: number): boolean;
-  /** True where a document has that name key in the spelling of that print. */
+  /** Whether a document has this name key in the spelling of this print. */
   isSpeltSo(key: string, print: number): boolean;
 }
 
-/** Gives every term of a query its weight. */
 export function weighWords(words: QueryWords, dictionary: Dictionary): Weighing {
   const { size } = dictionary;
   const rarity = (frequency: number): number => Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5));
@@ -164,8 +162,8 @@ function spansOf(words: QueryWords, dictionary: Dictionary): NameSpan[] {
   });
   const byKey = new Map<string, NameSpan>();
   for (const span of spans) {
-    const known = byKey.get(span.key);
-    if (known === undefined || rankOf(span) > rankOf(known)) byKey.set(span.key, span);
+    const earlier = byKey.get(span.key);
+    if (earlier === undefined || rankOf(span) > rankOf(earlier)) byKey.set(span.key, span);
   }
   return [...byKey.values()];
 }

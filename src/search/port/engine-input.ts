@@ -1,14 +1,14 @@
-// How every engine reads what it is given.
+// Shared by all engines for reading their input.
 import type { SearchDocument, SearchRequest } from "./search-index.ts";
 
 const MAX_LIMIT = 1_000;
 
-/** How many hits a search is to give. */
+/** The maximum number of hits of a search. */
 export function limitOf({ limit }: SearchRequest): number {
   return Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit) || 0));
 }
 
-/** The newest document of each id: those that can be found, and the ids of hidden ones. */
+/** The newest document of each id: the visible ones, and the ids of hidden ones. */
 export function newestOf(documents: readonly SearchDocument[]): {
   shown: SearchDocument[];
   hidden: string[];
@@ -21,7 +21,7 @@ export function newestOf(documents: readonly SearchDocument[]): {
   };
 }
 
-/** The items in pieces of at most `size`. */
+/** Splits items into batches of at most `size`. */
 export function inBatches<T>(items: readonly T[], size: number): T[][] {
   const count = Math.ceil(items.length / size);
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));

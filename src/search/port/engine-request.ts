@@ -2,13 +2,13 @@ import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { readBytes } from "../../base/net/read-response.ts";
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 
-/** A server that an engine or embedder asks. */
+/** A server that an engine or embedder calls. */
 export interface EngineServer {
   /** Names the server in problems. */
   readonly name: string;
   readonly guardedFetch: GuardedFetch;
   readonly maxBytes: number;
-  /** As much of a failure as callers may read: messages of the network layer may quote headers. */
+  /** The part of a failure that callers may read: messages of the network layer may quote headers. */
   toReason(error: unknown): string;
 }
 
@@ -18,7 +18,7 @@ export interface EngineAnswer {
   readonly retryAfter: string | null;
 }
 
-/** Sends one request. Throws TIMEOUT, LIMIT_EXCEEDED or UNAVAILABLE; any status is an answer. */
+/** Sends one request. Returns every status. Throws TIMEOUT, LIMIT_EXCEEDED or UNAVAILABLE. */
 export async function askServer(
   { name, guardedFetch, maxBytes, toReason }: EngineServer,
   url: URL | string,

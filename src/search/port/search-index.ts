@@ -3,7 +3,7 @@ export const KINDS = ["tool", "resource", "skill", "prompt"] as const;
 /** The kind of an entry. See {@link KINDS}. */
 export type Kind = (typeof KINDS)[number];
 
-/** `entry`: shown by `ask` for its domain always. `listed`: found by search. `hidden`: unveiled by guidance. */
+/** `entry`: `ask` always shows it for its domain. `listed`: search finds it. `hidden`: only guidance reveals it. */
 export type Visibility = "entry" | "listed" | "hidden";
 
 export const SEARCH_FIELDS = [
@@ -16,7 +16,7 @@ export const SEARCH_FIELDS = [
 ] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
-/** One entry, as search sees it. */
+/** The document of one entry. */
 export interface SearchDocument {
   /** The entry's route. */
   readonly id: string;
@@ -30,13 +30,16 @@ export interface SearchDocument {
   /** Op and aliases. */
   readonly aliases: readonly string[];
   readonly description: string;
-  /** Parameter names, their descriptions and enum values; authors' phrases, whose likeness to a query counts apart. */
+  /**
+   * Parameter names, their descriptions and enum values, and authors' phrases, whose similarity to a query is also
+   * scored separately.
+   */
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;
-  /** Facts that the source gives, for engines that filter and sort by them. */
+  /** Facts from the source, for engines that filter and sort by them. */
   readonly facts?: DocumentFacts;
-  /** Factors on the engine's own field weights, such as a domain's `searchConfig` asks for; 0 leaves a field out. */
+  /** Factors for the engine's own field weights, as from a domain's `searchConfig`; 0 excludes a field. */
   readonly weights?: Readonly<Partial<Record<SearchField, number>>>;
 }
 
@@ -45,17 +48,17 @@ export interface DocumentFacts {
   readonly path_segment?: string;
   readonly quality_score?: number;
   readonly source_id?: string;
-  /** In milliseconds of the epoch. */
+  /** In milliseconds since 1970. */
   readonly indexed_at?: number;
 }
 
 export interface SearchFilter {
-  /** The caller's scopes: a document is found only if all of its own are among them. */
+  /** The caller's scopes. They must include all scopes of a document. */
   readonly scopes: readonly string[];
   readonly domain?: string;
   readonly kinds?: readonly Kind[];
   readonly categories?: readonly string[];
-  /** Every one of these tags. */
+  /** Required tags. */
   readonly tags?: readonly string[];
 }
 
@@ -64,22 +67,22 @@ export interface SearchRequest {
   readonly query: string;
   readonly limit: number;
   readonly filter: SearchFilter;
-  /** Asks for `explanation` on each hit; an engine that cannot explain leaves it out. */
+  /** Whether to return an `explanation` for each hit, if the engine can explain. */
   readonly explain?: boolean;
-  /** Called with how the search was answered, by engines that can say so. Must not throw. */
+  /** Called with how the search was answered, if the engine reports it. Must not throw. */
   readonly note?: (how: SearchNote) => void;
 }
 
 /** How a search was answered. */
 export interface SearchNote {
-  /** The ranking that decided: words, vectors, or a blend of both. */
+  /** The ranking that decided: words, vectors, or both. */
   readonly by: "words" | "vectors" | "both";
   readonly wordsMs: number;
-  /** Absent where vectors took no part. */
+  /** Absent if vectors took no part. */
   readonly vectorsMs?: number;
-  /** Documents that wait for their vectors; absent unless vectors took no part for that reason. */
+  /** Documents without vectors yet. Set only if vectors took no part for that reason. */
   readonly waiting?: number;
-  /** Whether the query asks to destroy something; absent if its language is not read. */
+  /** Whether the query asks to destroy something. Absent if its language is unknown. */
   readonly asksToDestroy?: boolean;
 }
 
@@ -90,14 +93,14 @@ export interface SearchHit {
   readonly explanation?: Explanation;
 }
 
-/** Why a document was found: scores before they are put together, comparable within one answer only. */
+/** Why a document was found: scores before they are combined, comparable only within one answer. */
 export interface Explanation {
   readonly lexical: number;
-  /** How near by vectors, the nearest being 1; absent where vectors took no part. */
+  /** Similarity by vectors relative to the nearest; absent if vectors took no part. */
   readonly vector?: number;
-  /** How far past use and authors' phrases raised it, in shares of the best score; absent where they did not. */
+  /** How far past use and authors' phrases raised it, in shares of the best score; absent if they did not. */
   readonly learned?: number;
-  /** The query names this document. */
+  /** Whether the query names this document. */
   readonly exactName: boolean;
   readonly fields: Readonly<Partial<Record<SearchField, number>>>;
   readonly terms: readonly TermScore[];
@@ -109,36 +112,36 @@ export interface TermScore {
   readonly fields: readonly SearchField[];
 }
 
-/** How an engine searches now, and how much of the catalog it finds. */
+/** How an engine searches at present, and how much of the catalog it finds. */
 export interface SearchStatus {
-  /** The way of searching now: `lexical` also while vectors are being made. */
+  /** The present kind of search: also `lexical` while vectors are being created. */
   readonly mode: "lexical" | "hybrid";
-  /** Documents that can be found, where the engine counts them. */
+  /** Number of searchable documents, if the engine counts them. */
   readonly documents?: number;
-  /** Documents that wait for their vectors. */
+  /** Number of documents without vectors yet. */
   readonly waiting?: number;
   /** Why vectors are missing. */
   readonly reason?: string;
 }
 
 /**
- * A search engine. It never finds hidden documents. Hits come best first, ties by id.
- * `keyhole/testing` publishes the behaviours that every implementation shows.
+ * A search engine. It never finds hidden documents. Hits are sorted best first, ties by id. `keyhole/testing` publishes
+ * the behaviours that every implementation must have.
  */
 export interface SearchIndex {
-  /** Adds documents, replacing those with the same id. */
+  /** Adds documents, or replaces those with the same id. */
   put(documents: readonly SearchDocument[]): Promise<void>;
   drop(ids: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
-  /** Drops its whole store and makes it anew, for a rebuild. Without it, a rebuild only puts every document again. */
+  /** Empties the whole store for a rebuild. Without it, a rebuild only puts every document again. */
   reset?(): Promise<void>;
-  /** Resolves when searches give their final answers, or only vectors that take long are missing. */
+  /** Resolves when searches give final answers, or only slow vectors are missing. */
   ready?(): Promise<void>;
-  /** How it searches now; an engine that has only one way may leave it out. */
+  /** The present kind of search. Optional for an engine with only one. */
   status?(): SearchStatus | Promise<SearchStatus>;
-  /** Takes up the snapshot that was kept, in the place of what it holds, and gives its note; or says why not. */
+  /** Replaces its content by the stored snapshot and returns the note of that, or the reason why it cannot. */
   restore?(): Promise<{ readonly note?: string; readonly reason?: string }>;
-  /** Keeps a snapshot of what it holds, with a note of the caller's. */
+  /** Stores a snapshot of its content, with a note of the caller. */
   keep?(note: string): Promise<void>;
   close(): Promise<void>;
 }

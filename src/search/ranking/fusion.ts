@@ -1,24 +1,24 @@
 import { CONTENT_ONLY, FUSION, VECTORS } from "./tuning.ts";
 
-/** A document and how well it fits, in the measure of whoever ranked it. */
+/** A document and its score, on the scale of its ranking. */
 export interface Scored {
   readonly id: string;
   readonly score: number;
 }
 
 export interface Fused {
-  /** Best first, ties by id; the best scores at most 1. */
+  /** Best first, ties by id. The best score is at most 1. */
   readonly hits: readonly Scored[];
-  /** How far the words settle the query, 0 to 1. */
+  /** How clearly the words decide, 0 to 1. */
   readonly confidence: number;
   /** The ranking that decided. */
   readonly by: "words" | "vectors" | "both";
 }
 
 /**
- * Blends a ranking by words with one by vectors, each divided by its best score. Each is trusted as far as it
- * tells its best hits from its tenth: an embedder that does not know a query's language finds everything alike
- * and is left out. `fluency` is how well the embedder knows the query's language, 0 to 1. Lists are best first.
+ * Blends rankings by words and by vectors, each divided by its best score. Each counts as far as its best hits stand
+ * out from its tenth: an embedder that does not know a query's language scores everything alike and is ignored.
+ * `fluency` is how well the embedder knows the query's language, 0 to 1. Lists are sorted best first.
  */
 export function fuse(
   words: readonly Scored[],
@@ -70,7 +70,7 @@ function peakOf(hits: readonly Scored[]): number {
 
 /**
  * Scores documents by their cosines with a query and its clauses. `cosines` has one row for the whole query, which
- * counts twice, and one for each clause; the documents are in the same order in all of them.
+ * counts twice, and one for each clause, all in the same order of documents.
  */
 export function blendCosines(cosines: readonly ArrayLike<number>[]): Float64Array {
   const scores = new Float64Array(cosines[0]?.length ?? 0);
@@ -87,8 +87,8 @@ export function blendCosines(cosines: readonly ArrayLike<number>[]): Float64Arra
 }
 
 /**
- * Share of the match by words that lies in embedded fields, 0 to 1. Bodies are not embedded, so vectors are trusted
- * less where the body matched. `terms` are heaviest first; those with a `name` stand for a whole name in the query.
+ * Share of the match by words that is in embedded fields, 0 to 1. Bodies are not embedded, so vectors count less if the
+ * body matched. `terms` are sorted heaviest first; a `name` marks a whole name in the query.
  */
 export function seenShare<T extends { readonly weight: number; readonly name?: object }>(
   hits: readonly { readonly id: string }[],

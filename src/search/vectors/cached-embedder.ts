@@ -14,9 +14,8 @@ export interface CachedEmbedder extends Embedder {
 }
 
 /**
- * Wraps an embedder so that it never embeds the same text twice. With a `path`, vectors last beyond the process.
- * See {@link createHttpEmbedder}.
- *
+ * Wraps an embedder so that it never embeds the same text twice. With a `path`, vectors survive the process. See {@link
+ * createHttpEmbedder}.
  * @example
  * ```ts
  * import { createCachedEmbedder, createStaticEmbedder } from "keyhole/search";
@@ -32,7 +31,6 @@ export function createCachedEmbedder(embedder: Embedder, options: VectorCacheOpt
   return Object.assign(cachedEmbedder(embedder, cache), { close: () => cache.close() });
 }
 
-/** The same embedder, except that a text it has seen is never embedded again. */
 export function cachedEmbedder(embedder: Embedder, cache: VectorCache): Embedder {
   const pending = new Map<string, Promise<Float32Array>>();
 
@@ -55,19 +53,19 @@ export function cachedEmbedder(embedder: Embedder, cache: VectorCache): Embedder
       return embedder.dimensions;
     },
     async embed(texts) {
-      const found = new Map<string, Float32Array | Promise<Float32Array>>();
+      const byKey = new Map<string, Float32Array | Promise<Float32Array>>();
       const unknown = new Map<string, string>();
       const keys = texts.map((text) => keyOf(embedder, text));
       for (const [index, key] of keys.entries()) {
-        if (found.has(key) || unknown.has(key)) continue;
-        const known = cache.get(key) ?? pending.get(key);
-        if (known !== undefined) found.set(key, known);
+        if (byKey.has(key) || unknown.has(key)) continue;
+        const cached = cache.get(key) ?? pending.get(key);
+        if (cached !== undefined) byKey.set(key, cached);
         else unknown.set(key, texts[index]!);
       }
       if (unknown.size > 0) embedNew(unknown);
-      for (const key of unknown.keys()) found.set(key, pending.get(key)!);
-      // Copies, because a caller that changes its vector must not change the cache.
-      return Promise.all(keys.map(async (key) => (await found.get(key)!).slice()));
+      for (const key of unknown.keys()) byKey.set(key, pending.get(key)!);
+      // Copies: a caller may change its vector, which must not change the cache.
+      return Promise.all(keys.map(async (key) => (await byKey.get(key)!).slice()));
     },
   };
 }
@@ -90,7 +88,7 @@ function keyOf(embedder: Embedder, text: string): string {
   return hash("sha256", `${embedder.id}\0${text}`, "base64url");
 }
 
-/** Keeps vectors by key. It may forget, and it never fails: what it cannot keep is a miss. */
+/** Stores vectors by key. May forget and never fails: a vector that cannot be stored is a miss. */
 interface VectorCache {
   get(key: string): Float32Array | undefined;
   put(vectors: ReadonlyMap<string, Float32Array>): void;
@@ -104,18 +102,18 @@ interface VectorDatabase {
   readonly prune: StatementSync;
 }
 
-/** The name carries the format, so that versions of the program can share a file. */
+/** Includes the format, so that versions of the program can share a file. */
 const TABLE = "vectors_1";
 const CHECKSUM_BYTES = 4;
 /** SQLite's primary codes for a damaged file and for a file that is no database. */
 const DAMAGE = new Set([11, 26]);
 const BUSY = 5;
 
-/** Opens or creates the file; at most `maximum` vectors stay in it, the oldest go first. */
+/** Opens or creates the file. Beyond `maximum`, the oldest vectors are deleted. */
 function openVectorFile(path: string, maximum: number): VectorCache {
   let connection = open(path);
 
-  /** After damage there is a new file; after anything else the cache goes on without one. */
+  /** After damage, creates a new file; after any other failure, the cache continues without one. */
   function use<Result>(action: (connection: VectorDatabase) => Result): Result | undefined {
     if (connection === undefined) return undefined;
     try {
@@ -223,18 +221,18 @@ function attempt<Result>(action: () => Result): Result | undefined {
 
 /** Options of {@link createCachedEmbedder}. */
 export interface VectorCacheOptions {
-  /** A file that keeps the vectors between runs. A damaged one is set aside as `<path>.damaged`. */
+  /** File that stores the vectors between runs. A damaged one is renamed to `<path>.damaged`. */
   readonly path?: string;
-  /** Default 10,000. */
+  /** Default: 10,000. */
   readonly maximumInMemory?: number;
-  /** Default 1,000,000; the oldest go first. */
+  /** Default: 1,000,000. Beyond this, the oldest are deleted. */
   readonly maximumInFile?: number;
 }
 
 const MAXIMUM_IN_MEMORY = 10_000;
 const MAXIMUM_IN_FILE = 1_000_000;
 
-/** The latest vectors in memory and, if there is a path, all of them in a file. */
+/** The latest vectors in memory and, with a path, all of them in a file. */
 export function createVectorCache(options: VectorCacheOptions = {}): VectorCache {
   const { path, maximumInMemory = MAXIMUM_IN_MEMORY, maximumInFile = MAXIMUM_IN_FILE } = options;
   const memory = new LRUCache<string, Float32Array>({ max: maximumInMemory });

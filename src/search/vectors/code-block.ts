@@ -3,24 +3,24 @@ import { startKernel } from "./kernel.ts";
 
 /** Vectors that are scored together: one for each byte of a SIMD register. */
 export const BLOCK_SLOTS = 16;
-/** Blocks of one `scan` at most: 8,192 vectors. */
+/** Most blocks of one `scan`: 8,192 vectors. */
 export const SCAN_BLOCKS = 512;
 
-/** A growing block of codes of four bits, and the sums of table entries that they name. */
+/** A growing block of 4-bit codes, and the sums of the table entries they select. */
 export interface CodeBlock {
-  /** Makes room for that many vectors; what is there stays. */
+  /** Reserves memory for this many vectors; existing ones stay. */
   reserve(slots: number): void;
   /** Writes the codes of one vector. */
   put(slot: number, codes: Uint8Array): void;
-  /** All codes of the vectors before `slots`, as they are stored; the view does not survive `reserve`. */
+  /** The stored codes of the vectors before `slots`. `reserve` invalidates the view. */
   bytes(slots: number): Uint8Array;
-  /** Takes tables of 16 entries, one for each code of a vector. */
+  /** Sets tables of 16 entries, one for each code of a vector. */
   setTables(tables: Uint8Array): void;
-  /** Visits the vectors of this many blocks from `first` whose sum is above `least`, in their order. */
+  /** Visits the vectors of these blocks whose sum is above `least`, in order. */
   scan(first: number, blocks: number, least: number, visit: (slot: number, sum: number) => void): void;
 }
 
-/** The bytes of a number of vectors with a number of codes each: whole blocks of two codes a byte. */
+/** Bytes for this many vectors with this many codes each: whole blocks of two codes a byte. */
 export function codeBytes(slots: number, parts: number): number {
   return Math.ceil(slots / BLOCK_SLOTS) * blockBytes(parts);
 }
@@ -29,12 +29,14 @@ function blockBytes(parts: number): number {
   return (BLOCK_SLOTS * parts) / 2;
 }
 
-/** The place of a vector's first byte: a byte for each two codes, and the bytes of a block's vectors side by side. */
+/**
+ * Position of a vector's first byte: one byte for two codes, with the bytes of a block's vectors next to each other.
+ */
 function placeOf(slot: number, parts: number): number {
   return Math.floor(slot / BLOCK_SLOTS) * blockBytes(parts) + (slot % BLOCK_SLOTS);
 }
 
-/** Copies the codes of one vector from a block to another one of as many parts. */
+/** Copies the codes of one vector from one block to another with as many parts. */
 export function copyCodes(
   from: Uint8Array,
   slot: number,
@@ -48,12 +50,12 @@ export function copyCodes(
 }
 
 const LINE = 64;
-/** Sums of a block, 16 bits each, and its number. */
+/** The sums of a block, 16 bits each, and its number. */
 const FOUND_BYTES = BLOCK_SLOTS * 2 + 4;
-/** The kernel stores here where it stopped writing. */
+/** The address where the kernel stores its end position. */
 const END = 0;
 
-/** The codes in the linear memory of the SIMD kernel, or nothing where the host cannot run it. */
+/** The codes in the memory of the SIMD kernel. Undefined if the host cannot run it. */
 export function createCodeBlock(parts: number): CodeBlock | undefined {
   const tableStart = LINE;
   const outStart = tableStart + parts * CENTRES;

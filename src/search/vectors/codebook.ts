@@ -5,11 +5,11 @@ const PART = 4;
 /** Centres of a part: a code has four bits. */
 export const CENTRES = 16;
 const ROUNDS = 8;
-/** Two entries of a table have to fit into a byte, and the sum over all tables into a signed word. */
+/** Two entries of a table must fit into a byte, and the sum over all tables into a signed word. */
 const MOST_PER_ENTRY = 127;
 const MOST_PER_SUM = 32_767;
 
-/** A vector to learn from: its int8 row, and the scale that gives it length one. */
+/** A training vector: its int8 row, and the scale that gives it length one. */
 export interface SampleRow {
   readonly row: Int8Array;
   readonly scale: number;
@@ -23,7 +23,7 @@ export interface LearnedCodes {
   readonly centres: Float32Array;
 }
 
-/** The typical values of each part of a vector. A code names the one that is nearest to a vector's own. */
+/** Typical values for each part of a vector. A code selects the one nearest to the vector's own. */
 export class Codebook {
   readonly learned: LearnedCodes;
   private readonly squares: Float32Array;
@@ -35,7 +35,7 @@ export class Codebook {
     for (let at = 0; at < centres.length; at++) this.squares[Math.floor(at / PART)]! += centres[at]! ** 2;
   }
 
-  /** How many codes a vector has. */
+  /** Number of codes of a vector. */
   get parts(): number {
     return this.squares.length / CENTRES;
   }
@@ -46,8 +46,8 @@ export class Codebook {
   }
 
   /**
-   * Tables by part and code, for one query. The sum of a vector's entries orders vectors nearly as their products
-   * with the query do.
+   * Tables by part and code for one query. The sums of vectors' entries have nearly the same order as their products
+   * with the query.
    */
   tables(query: Int8Array): Uint8Array {
     const { parts } = this;
@@ -95,7 +95,7 @@ export class Codebook {
   }
 }
 
-/** Learns a codebook by k-means. The same rows give the same one. Yields after each part. */
+/** Learns a codebook by k-means. The result depends only on the rows. Yields after each part. */
 export function* learnCodes(rows: readonly SampleRow[], dimensions: number): Generator<void, LearnedCodes> {
   const order = balancedOrder(rows, strideOf(dimensions));
   const centres = new Float32Array(order.length * CENTRES);
@@ -111,7 +111,7 @@ export function* learnCodes(rows: readonly SampleRow[], dimensions: number): Gen
   return { order, centres };
 }
 
-/** Gives each part strong and weak components alike, so that no code has to tell much more than another. */
+/** Mixes strong and weak components in each part, so that all codes carry a similar amount of information. */
 function balancedOrder(rows: readonly SampleRow[], components: number): Uint16Array {
   const strengths = new Float64Array(components);
   for (const { row, scale } of rows) {

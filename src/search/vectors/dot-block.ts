@@ -2,18 +2,18 @@ import { grownCapacity, startKernel } from "./kernel.ts";
 
 /** A growing block of int8 rows, and the integer dot products of one query with them. */
 export interface DotBlock {
-  /** Works without the SIMD kernel. */
+  /** Whether it works without the SIMD kernel. */
   readonly isPlain: boolean;
-  /** Makes room for that many rows; what is there stays. */
+  /** Reserves memory for this many rows; existing ones stay. */
   reserve(rows: number): void;
-  /** The row's bytes, to read or to write; the view does not survive `reserve`. */
+  /** The bytes of a row, to read or write. `reserve` invalidates the view. */
   row(slot: number): Int8Array;
-  /** All rows before `end`, one after another; the view does not survive `reserve`. */
+  /** All rows before `end`, one after another. `reserve` invalidates the view. */
   rows(end: number): Int8Array;
   setQuery(query: Int8Array): void;
-  /** Products of the rows from `first`, at most `CHUNK_ROWS`; the next call overwrites the answer. */
+  /** Products of the rows from `first`, at most `CHUNK_ROWS`. The next call overwrites the result. */
   dots(first: number, count: number): Int32Array;
-  /** Products of the rows of these slots, in their order. */
+  /** Products of the rows in these slots, in order. */
   dotsAt(slots: ArrayLike<number>): Int32Array;
 }
 
@@ -25,7 +25,7 @@ export const MAXIMUM_DIMENSIONS = 16_384;
 
 const STEP = 32;
 
-/** Bytes of a row: the dimensions, filled up with zeroes to the step of the kernel. */
+/** Bytes of a row: the dimensions, padded with zeroes to the step of the kernel. */
 export function strideOf(dimensions: number): number {
   return Math.ceil(dimensions / STEP) * STEP;
 }
@@ -33,7 +33,7 @@ export function strideOf(dimensions: number): number {
 /** Query and rows start at multiples of a cache line. */
 const LINE = 64;
 
-/** The block in the linear memory of the SIMD kernel, or nothing where the host cannot run it. */
+/** The block in the memory of the SIMD kernel. Undefined if the host cannot run it. */
 export function createKernelBlock(stride: number): DotBlock | undefined {
   const queryBytes = stride * Int16Array.BYTES_PER_ELEMENT;
   const outStart = Math.ceil(queryBytes / LINE) * LINE;
@@ -99,12 +99,12 @@ export function createPlainBlock(stride: number): DotBlock {
   };
 }
 
-/** The largest int8 that has a negative of the same size. */
+/** The largest int8 with a negative of the same size. */
 const LARGEST = 127;
 
 /**
- * Writes the vector as int8 into `target` and returns the scale that makes the dot product of two such
- * rows the cosine of what they hold. Returns 0 for all zeroes, nothing if a component is no number.
+ * Writes the vector as int8 into `target` and returns the scale that makes the dot product of two such rows their
+ * cosine. Returns 0 for all zeroes, undefined if a component is NaN.
  */
 export function quantize(vector: Float32Array, target: Int8Array): number | undefined {
   let largest = 0;

@@ -3,33 +3,33 @@ import type { SearchDocument } from "../port/search-index.ts";
 
 /** Turns texts into vectors, one for each text, in order. */
 export interface Embedder {
-  /** Names the model and its version: vectors of different ids must never meet. */
+  /** Names the model and its version: vectors with different ids must never be compared. */
   readonly id: string;
-  /** 0 while it is not known, which only an embedder at an endpoint may say before its first answer. */
+  /** 0 until it is known, which only an embedder at an endpoint may return before its first answer. */
   readonly dimensions: number;
-  /** Embeds in microseconds, so that a first search can wait for the vectors of a whole catalog. */
+  /** Whether it embeds in microseconds, so that a first search can wait for a whole catalog. */
   readonly isInstant?: boolean;
-  /** Vectors of length one; a text in which the model knows nothing gives all zeroes. */
+  /** Vectors of length one; all zeroes for a text without known words. */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
-  /** The same for texts that are searched, where they are embedded otherwise than queries. */
+  /** The same for documents, if the model embeds them in another way than queries. */
   embedDocuments?(texts: readonly string[]): Promise<Float32Array[]>;
-  /** Whether a query is in a language it was made for; without it, every query is. */
+  /** Whether the model was made for the language of a query. Default: true. */
   reads?(query: string): boolean;
-  /** How well it knows the language of a query, 0 to 1; without it, every query is known in full. */
+  /** How well it knows the language of a query, 0 to 1. Default: 1. */
   fluency?(query: string): number;
-  /** Reads a query that is not in English; undefined for all others. */
+  /** Reads a query that is not in English; undefined for others. */
   readForeign?(query: string): Promise<ForeignQuery | undefined>;
 }
 
-/** A query in a language that the catalog may not speak. */
+/** A query in a language that may differ from the catalog's. */
 export interface ForeignQuery {
-  /** Its words that are not English, folded and in lower case: none of them is a misspelt word of the catalog. */
+  /** Its words that are not English, folded and in lower case: none is a misspelt word of the catalog. */
   readonly words: ReadonlySet<string>;
-  /** The query with verbs of tools in the place of its own ones; undefined if it has none. */
+  /** The query with its verbs replaced by verbs of tools; undefined if it has none. */
   readonly inVerbsOfTools?: string | undefined;
 }
 
-/** Scales the vector to length one, in place; all zeroes stay as they are. */
+/** Scales the vector to length one, in place; all zeroes stay. */
 export function normalize(vector: Float32Array): Float32Array {
   let sum = 0;
   for (const component of vector) sum += component * component;
@@ -39,7 +39,7 @@ export function normalize(vector: Float32Array): Float32Array {
   return vector;
 }
 
-/** The product of two vectors; of those of length one, their cosine. */
+/** The product of two vectors: their cosine, if both have length one. */
 export function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, at) => sum + value * other[at]!, 0);
 }
@@ -49,7 +49,7 @@ const MAX_DESCRIPTION = 300;
 const MAX_DOMAIN = 200;
 const MAX_NAME_WORDS = 32;
 
-/** The text whose vector stands for a document: names as words, the beginning of what describes it. */
+/** The text to embed for a document: names as words, and the beginning of its descriptions. */
 export function vectorText(document: SearchDocument): string {
   const parts = [
     asWords(document.name),

@@ -3,28 +3,28 @@ import { QUERY } from "../ranking/tuning.ts";
 import { CONTROLS, loadPackedTable, MARKS, type PackedTable, WORDS } from "./static-table.ts";
 import { openLines } from "./table-files.ts";
 
-/** The words by which a text of one of eleven European languages is told from an English one. */
+/** Word lists that distinguish eleven European languages from English. */
 export interface EuroWords {
-  /** Undefined for a text that is not in one of these languages. */
+  /** Undefined for a text in none of these languages. */
   read(text: string, isEnglish: (word: string) => boolean): readonly EuroWord[] | undefined;
-  /** A word of a foreign text as the list has it, an imperative by its infinitive; undefined for words of English. */
+  /** A word of a foreign text as in the list, an imperative by its infinitive; undefined for English words. */
   foreignForm(word: EuroWord): EuroWord | undefined;
-  /** Reads the vectors, once. */
+  /** Loads the vectors, once. */
   vectors(): Promise<EuroVectors>;
 }
 
 export interface EuroWord {
   readonly text: string;
-  /** In the word list; of English, digits or punctuation; neither. */
+  /** In the word list; English, digits or punctuation; or neither. */
   readonly kind: "known" | "english" | "unknown";
-  /** In the word list, and no word of English too. */
+  /** In the word list, and not also an English word. */
   readonly isForeign?: boolean;
   /** Written with letters that English lacks. */
   readonly isAccented?: boolean;
 }
 
 export interface EuroVectors {
-  /** Adds a word of the list, or the mean of an unknown word's grams. */
+  /** Adds the vector of a listed word, or the mean of an unknown word's grams. */
   add(word: EuroWord, sum: Float32Array): void;
 }
 
@@ -35,10 +35,12 @@ const LETTERS = /\p{L}/gu;
 const SHORTEST_UNKNOWN = 3;
 const GRAM_LENGTHS = [3, 4, 5, 6];
 const NEUTRAL = "=";
-/** The list has more infinitives than imperatives, which are the same without their endings: créer, erstellen, creare. */
+/**
+ * The list has more infinitives than imperatives, which are the same without these endings: créer, erstellen, creare.
+ */
 const INFINITIVE_ENDINGS = ["r", "n", "re"];
 
-/** Reads the word list only: it decides whether the vectors are needed. */
+/** Reads only the word list, which decides whether the vectors are needed. */
 export async function loadEuroWords(directory: string): Promise<EuroWords> {
   const lines = await openLines(directory, "words.txt");
   const isNeutral = (word: string) => lines.find(NEUTRAL + word) !== undefined;

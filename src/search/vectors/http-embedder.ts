@@ -8,31 +8,31 @@ import { type Embedder, normalize } from "./embedder.ts";
 /** Options of {@link createHttpEmbedder}. */
 export interface HttpEmbedderOptions {
   readonly kind: HttpEmbedderKind;
-  /** The server's address, with or without the path of its embeddings endpoint. */
+  /** Address of the server, with or without the path of its embeddings endpoint. */
   readonly url: string;
   readonly model: string;
   readonly apiKey?: string;
-  /** Asked of the server where given, and checked; otherwise learned from the first answer. */
+  /** If set, requested from the server and checked; otherwise taken from the first answer. */
   readonly dimensions?: number;
-  /** Texts per request, default 64. */
+  /** Texts per request. Default: 64. */
   readonly batchSize?: number;
-  /** For each request, default 30,000. */
+  /** Milliseconds for each request. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** The wait before the first retry, default 250; it doubles. */
+  /** Wait before the first retry, which doubles each time. Default: 250. */
   readonly backoffMs?: number;
 }
 
 const BATCH_SIZE = 64;
 const TIMEOUT_MS = 30_000;
 const BACKOFF_MS = 250;
-/** Stays below the 8,192 tokens that common models take, in any script. */
+/** Below the 8,192 tokens that common models accept, in any script. */
 const MAXIMUM_CHARACTERS = 8000;
-/** Servers refuse an empty text; this is sent in its place, and its vector is not used. */
+/** Sent instead of an empty text, which servers refuse. Its vector is not used. */
 const PLACEHOLDER = ".";
 
 /**
- * Creates an embedder at an OpenAI-compatible or Ollama endpoint. `dimensions` is 0 until it is known. See
- * {@link createCachedEmbedder}.
+ * Creates an embedder at an OpenAI-compatible or Ollama endpoint. `dimensions` is 0 until it is known. See {@link
+ * createCachedEmbedder}.
  *
  * @throws INVALID_INPUT for an address that is not a URL
  * @example
@@ -103,7 +103,7 @@ type HttpEmbedderKind = "openai" | "ollama";
 
 const PATHS = { openai: ["/v1", "/embeddings"], ollama: ["/api", "/embed"] } as const;
 
-/** The address to post to: `https://host`, `https://host/v1` and the full path all lead there. */
+/** The address for requests: `https://host`, `https://host/v1` and the full path lead to the same. */
 function endpointOf(kind: HttpEmbedderKind, address: string): URL {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -129,7 +129,7 @@ function requestBody(
   return JSON.stringify({ model, input, ...format, ...(dimensions === undefined ? {} : { dimensions }) });
 }
 
-/** The vectors in the order of the texts, or what is wrong with the answer. */
+/** The vectors in the order of the texts, or an error in the answer. */
 function readVectors(kind: HttpEmbedderKind, answer: unknown, count: number): Float32Array[] | string {
   const rows = kind === "openai" ? openAiRows(answer) : field(answer, "embeddings");
   if (!Array.isArray(rows)) return "its answer has no embeddings";
@@ -144,7 +144,7 @@ function readVectors(kind: HttpEmbedderKind, answer: unknown, count: number): Fl
   return vectors;
 }
 
-/** The items say their own position, and servers need not keep to the order. */
+/** Items have an index, because servers may return another order. */
 function openAiRows(answer: unknown): unknown[] | undefined {
   const items = field(answer, "data");
   if (!Array.isArray(items)) return undefined;
@@ -178,10 +178,10 @@ const MAXIMUM_RETRIES = 3;
 const LONGEST_WAIT_MS = 10_000;
 const MAXIMUM_ANSWER_BYTES = 64 * 2 ** 20;
 const LONGEST_REASON = 200;
-/** This many characters of a key in a row count as a leak of it. */
+/** This many consecutive characters of a key count as a leak. */
 const KEY_FRAGMENT = 4;
 
-/** Posts JSON and returns parsed JSON. Retries only 429 and 5xx. Problems never hold the key. */
+/** Posts JSON and returns parsed JSON. Retries only 429 and 5xx. Problems never contain the key. */
 async function postWithRetry(request: PostRequest): Promise<unknown> {
   const { server, endpoint, apiKey, body, timeoutMs } = request;
   const headers = {
@@ -218,7 +218,7 @@ function refusedBy({ server: { name }, apiKey }: PostRequest, status: number, te
   );
 }
 
-/** Quotes the server in short, or not at all if it repeats a part of the key. */
+/** Quotes the server briefly, or not at all if it repeats a part of the key. */
 function reasonIn(text: string, apiKey = ""): string {
   const said = /"(?:message|error)"\s*:\s*"([^"\\]{1,500})/.exec(text.slice(0, 5000))?.[1] ?? "";
   for (let start = 0; start + KEY_FRAGMENT <= apiKey.length; start++) {

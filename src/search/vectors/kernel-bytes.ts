@@ -1,4 +1,4 @@
-/** Made by `scripts/make-kernel.ts`, which has the instructions to read. */
+/** Made by `scripts/make-kernel.ts`, which has the instructions in readable form. */
 export const KERNEL_BYTES =
   "AGFzbQEAAAABHANgBX9/f39/AGAFf39/f38AYAh/f39/f39/fwACEAEEaG9zdAZtZW1vcnkCAAEDBAMAAQIHGAMEZG90cwAA" +
   "BmRvdHNBdAABBHN1bXMAAgr+BwOUAgICfwR7A0AgACACaiEFIAMhBv0MAAAAAAAAAAAAAAAAAAAAACEH/QwAAAAAAAAAAAAA" +

@@ -5,10 +5,10 @@ interface KernelMemory {
   grow(pages: number): number;
 }
 
-/** The SIMD loops; all arguments are addresses or counts. */
+/** The SIMD loops. All arguments are addresses or counts. */
 interface KernelLoops {
   dots(row: number, count: number, stride: number, query: number, out: number): void;
-  /** Like `dots`, of the rows whose addresses are at `list`. */
+  /** Like `dots`, for the rows whose addresses are at `list`. */
   dotsAt(list: number, count: number, stride: number, query: number, out: number): void;
   sums(
     codes: number,
@@ -22,7 +22,7 @@ interface KernelLoops {
   ): void;
 }
 
-/** The part of the global that is used here; the types of Node leave it out. */
+/** The part of the global that is used here; Node's types lack it. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Memory: new (limits: { initial: number }) => KernelMemory;
@@ -32,10 +32,10 @@ declare const WebAssembly: {
   ) => { readonly exports: KernelLoops };
 };
 
-/** The loops with the memory that they work on. */
+/** The loops with their memory. */
 export interface Kernel extends KernelLoops {
   readonly memory: KernelMemory;
-  /** Makes room for that many rows; what is there stays. */
+  /** Reserves memory for this many rows; existing ones stay. */
   reserve(rows: number): void;
 }
 
@@ -44,7 +44,7 @@ const MAXIMUM_BYTES = 2 ** 32;
 
 let compiled: object | undefined;
 
-/** A kernel with a memory of its own, whose rows come after `start`; nothing where the host cannot run it. */
+/** A kernel with its own memory, whose rows come after `start`. Undefined if the host cannot run it. */
 export function startKernel(start: number, rowBytes: number): Kernel | undefined {
   if (typeof WebAssembly === "undefined") return undefined;
   try {
@@ -62,14 +62,14 @@ export function startKernel(start: number, rowBytes: number): Kernel | undefined
     };
     return { memory, reserve, ...exports };
   } catch {
-    // No SIMD, no code generation allowed, or no address space left for another memory.
+    // No SIMD, code generation forbidden, or no address space left for another memory.
     return undefined;
   }
 }
 
 const FIRST_CAPACITY = 64;
 
-/** The capacity after growing by doubling until `rows` fit, at most `limit`. */
+/** The capacity after doubling until `rows` fit, at most `limit`. */
 export function grownCapacity(capacity: number, rows: number, limit = Number.MAX_SAFE_INTEGER): number {
   let grown = Math.max(capacity, FIRST_CAPACITY);
   while (grown < rows) grown *= 2;

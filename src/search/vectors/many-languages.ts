@@ -7,10 +7,10 @@ import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts"
 import { loadPackedTable, MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
 import { openLines } from "./table-files.ts";
 
-/** Embeds texts of many languages into the space of the English table. */
+/** Embeds texts of many languages into the vector space of the English table. */
 export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" | "readForeign">>;
 
-/** English texts take the way of the English table alone; the vectors of others are read when a text needs them. */
+/** English texts use only the English table. Vectors of other languages load when a text needs them. */
 export async function loadManyLanguages(
   english: StaticTable,
   dimensions: number,
@@ -75,7 +75,7 @@ export async function loadManyLanguages(
   };
 }
 
-/** Finds the verbs of tools that a word of another language stands for. Most words stand for none. */
+/** Finds the verbs of tools that translate a word of another language. Most words have none. */
 function createToolVerbs(
   embed: (text: string) => Float32Array,
   { add }: EuroVectors,
@@ -95,12 +95,12 @@ function createToolVerbs(
 
 /** Vectors of Chinese, Japanese and Korean character grams. */
 interface CjkTable {
-  /** Adds the grams of a text's runs to a sum and gives the rest of the text. */
+  /** Adds the grams of a text's runs to a sum and returns the remaining text. */
   addRuns(text: string, sum: Float32Array): string;
   /**
-   * Makes the sum of a long text comparable with Latin words beside it. Its grams share a direction, which adds
-   * up until the text is near to everything and crowds the answers to English queries: it is taken out. And a
-   * character stands in up to three lengths of grams, so it counts a third.
+   * Makes the sum of a long text comparable with Latin words next to it. Its grams share a direction, which adds up
+   * until the text is near to everything and crowds the answers to English queries: that direction is removed. A
+   * character is part of up to three lengths of grams, so it counts a third.
    */
   temper(sum: Float32Array): void;
 }
@@ -110,7 +110,7 @@ const HAS_RUN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uf
 const LONGEST_GRAM = 3;
 const DIMENSIONS = 256;
 
-/** Whether a text has characters that this table is for, half-width and compatibility forms included. */
+/** Whether a text has characters of this table, including half-width and compatibility forms. */
 export function hasCjk(text: string): boolean {
   return HAS_RUN.test(text);
 }

@@ -1,18 +1,18 @@
 import { hasBit, lengthened, type StringTable } from "../lexical/segment.ts";
 
-/** The ids of numbered slots. A table of ids that was saved is used as it is: only what changes since is in maps. */
+/** The ids of numbered slots. A saved table of ids is used without a copy; maps hold only later changes. */
 export class SlotIds {
   /** One more than the highest slot in use. */
   slots = 0;
   size = 0;
   private readonly saved: StringTable | undefined;
   private taken = new Uint32Array(2);
-  /** Ids of slots that do not have the saved one. */
+  /** Ids of slots whose id differs from the saved one. */
   private readonly names: (string | undefined)[] = [];
   private readonly slotByName = new Map<string, number>();
   private readonly free: number[] = [];
 
-  /** Slot `i` has the id `i` of the table where `has` says so. */
+  /** If `has(i)`, slot `i` has the id `i` of the table. */
   constructor(saved?: StringTable, has: (slot: number) => boolean = () => true) {
     this.saved = saved;
     if (saved === undefined) return;
@@ -40,7 +40,7 @@ export class SlotIds {
     return slot >= 0 && this.has(slot) && this.names[slot] === undefined ? slot : undefined;
   }
 
-  /** A slot for an id that has none. */
+  /** Assigns a slot to a new id. */
   claim(id: string): number {
     const slot = this.free.pop() ?? this.slots++;
     if (slot >= this.taken.length * 32) this.taken = lengthened(this.taken, this.taken.length * 2);
@@ -50,7 +50,7 @@ export class SlotIds {
     return slot;
   }
 
-  /** Frees the slot of an id and gives its number. */
+  /** Frees the slot of an id and returns its number. */
   release(id: string): number | undefined {
     const slot = this.slotOf(id);
     if (slot === undefined) return undefined;

@@ -6,9 +6,9 @@ import type { Embedder } from "./embedder.ts";
 import { hasCjk, loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
 import { loadStaticTable, type StaticTable } from "./static-table.ts";
 
-/** The offline default: word-piece vectors from tables, summed. */
+/** The offline default: sums word-piece vectors from tables. */
 export interface StaticEmbedder extends Embedder {
-  /** Reads the English table once; its `embed` then answers synchronously, in microseconds. */
+  /** Loads the English table once. Its `embed` is synchronous and takes microseconds. */
   load(): Promise<StaticTable>;
 }
 
@@ -22,13 +22,12 @@ interface Tables {
   readonly languages: ManyLanguages;
 }
 
-/** The packaged tables are read once in a process, however many embedders use them. */
+/** Loaded once in a process, for any number of embedders. */
 const loadPackaged = loadOnce(readPackaged);
 
 /**
- * Creates an offline embedder with the tables of the package, or with the English table in `directory` alone. See
- * {@link createEmbeddedIndex}.
- *
+ * Creates an offline embedder with the tables of the package, or only with the English table in `directory`. See {@link
+ * createEmbeddedIndex}.
  * @example
  * ```ts
  * import { createStaticEmbedder } from "keyhole/search";
@@ -54,7 +53,7 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
   };
 }
 
-/** A load that failed is tried again. */
+/** Retries after a failed load. */
 function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
@@ -79,7 +78,7 @@ async function loadEnglish(directory: string): Promise<Tables> {
   return { english, languages: { embed, embedDocuments: embed, readForeign: async () => undefined } };
 }
 
-/** At least half of the letters belong to a script that a table was made for. */
+/** Whether at least half of the letters belong to a script with a table. */
 function isRead(query: string): boolean {
   return isMostly(query, /[\p{Script=Latin}\p{Script=Cyrillic}\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]/u);
 }

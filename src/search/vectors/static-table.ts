@@ -15,13 +15,13 @@ export interface StaticTable {
   tokenize(text: string): number[];
   /** Adds the vectors of the text's word pieces to a sum. */
   addPieces(text: string, sum: Float32Array): void;
-  /** Whether a folded word is one piece of the vocabulary. */
+  /** Whether a folded word is a single piece of the vocabulary. */
   hasWord(word: string): boolean;
 }
 
-/** Text beyond this no longer moves the sum, and costs time. */
+/** Further text no longer changes the sum, but costs time. */
 export const MAXIMUM_CHARACTERS = 100_000;
-/** The id of `[UNK]`, which stands for a word without a match. */
+/** The id of `[UNK]`, for words without a match. */
 export const UNKNOWN_PIECE = 100;
 const SMALLEST_VOCABULARY = UNKNOWN_PIECE + 1;
 
@@ -63,7 +63,7 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
 interface WordPieceTokenizer {
   /** The ids of the text's word pieces, without `[CLS]` and `[SEP]`. */
   tokenize(text: string): number[];
-  /** Whether a folded word is one piece. */
+  /** Whether a folded word is a single piece. */
   hasWord(word: string): boolean;
 }
 
@@ -113,7 +113,7 @@ export const CONTROLS = /(?![\t\n\r])[\p{C}\uFFFD]/gu;
 const IDEOGRAPHS =
   /[\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 export const MARKS = /\p{Mn}+/gu;
-/** A single mark of punctuation, or a run of anything else that is no white space. */
+/** A single punctuation mark, or a run of anything else except white space. */
 export const WORDS = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 
 function clean(text: string): string {

@@ -10,15 +10,15 @@ import { Codebook, type LearnedCodes } from "./codebook.ts";
 
 /** Sums are signed words. */
 const SUMS = 32_768;
-/** The first blocks of each scan, which a guess looks at. */
+/** The first blocks of each scan, for an estimate. */
 const SAMPLE_BLOCKS = 16;
 
-/** A codebook, and the codes that were made with it. */
+/** A codebook and the codes created with it. */
 export interface SavedCodes extends LearnedCodes {
   readonly bytes: Uint8Array;
 }
 
-/** Codes by a codebook, those that were saved or none yet; nothing where the host cannot run the kernel. */
+/** Saved or new codes. Undefined if the host cannot run the kernel. */
 export function createVectorCodes({
   order,
   centres,
@@ -33,7 +33,7 @@ export function createVectorCodes({
   return new VectorCodes(book, block);
 }
 
-/** Short codes of all vectors: a first look that finds which few are worth an exact comparison. */
+/** Short codes of all vectors, to select the few that are worth an exact comparison. */
 export class VectorCodes {
   private readonly book: Codebook;
   private readonly block: CodeBlock;
@@ -51,7 +51,7 @@ export class VectorCodes {
     this.block.put(slot, this.codes);
   }
 
-  /** The codebook, and the codes of these slots below `end` in their order; a slot below zero gets any codes. */
+  /** The codebook, and the codes of these slots below `end` in order; a negative slot gets arbitrary codes. */
   copyOf(slots: Int32Array, end: number): SavedCodes {
     const { learned, parts } = this.book;
     const from = this.block.bytes(end);
@@ -62,9 +62,7 @@ export class VectorCodes {
     return { ...learned, bytes };
   }
 
-  /**
-   * The `count` most likely of the `slots` first vectors that pass, with all that tie, in the order of their slots.
-   */
+  /** The `count` most likely matches among the first `slots` vectors that pass, with all ties, by slot. */
   candidates(
     query: Int8Array,
     slots: number,
@@ -72,17 +70,17 @@ export class VectorCodes {
     passes: (slot: number) => boolean,
   ): readonly number[] {
     this.block.setTables(this.book.tables(query));
-    const likely = new Likely(count, slots, passes);
+    const likely = new TopSums(count, slots, passes);
     const blocks = Math.ceil(slots / BLOCK_SLOTS);
     const bar = this.guessBar(blocks, count, likely);
     if (this.scan(blocks, bar, likely) || bar < 0) return likely.take();
-    // The guess was too high. It is a matter of chance, so it hardly ever is.
+    // The estimate was too high, which is rare.
     this.scan(blocks, -1, likely);
     return likely.take();
   }
 
-  /** A sum that about twice `count` vectors exceed, judged by a small part of them; -1 where that is too few. */
-  private guessBar(blocks: number, count: number, likely: Likely): number {
+  /** A sum that about twice `count` vectors exceed, estimated from a small part of them; -1 if that is too small. */
+  private guessBar(blocks: number, count: number, likely: TopSums): number {
     const share = SAMPLE_BLOCKS / SCAN_BLOCKS;
     likely.start(Math.ceil(2 * count * share), -1);
     for (let first = 0; first < blocks; first += SCAN_BLOCKS) {
@@ -91,8 +89,8 @@ export class VectorCodes {
     return likely.least;
   }
 
-  /** Offers all vectors above the bar. False if there are fewer than wanted. */
-  private scan(blocks: number, bar: number, likely: Likely): boolean {
+  /** Offers all vectors above the bar. False if they are fewer than wanted. */
+  private scan(blocks: number, bar: number, likely: TopSums): boolean {
     likely.start(likely.count, bar);
     for (let first = 0; first < blocks; first += SCAN_BLOCKS) {
       this.block.scan(first, Math.min(SCAN_BLOCKS, blocks - first), likely.least, likely.offer);
@@ -101,8 +99,8 @@ export class VectorCodes {
   }
 }
 
-/** Keeps the vectors with the greatest sums of those that are offered. */
-class Likely {
+/** Collects the vectors with the greatest sums. */
+class TopSums {
   readonly count: number;
   /** A vector needs a greater sum than this. */
   least = -1;
@@ -112,7 +110,7 @@ class Likely {
   private above = 0;
   private found: number[] = [];
   private sums: number[] = [];
-  /** How many vectors have each sum. */
+  /** Number of vectors with each sum. */
   private readonly counts = new Uint32Array(SUMS);
 
   constructor(count: number, slots: number, passes: (slot: number) => boolean) {

@@ -14,7 +14,7 @@ import {
 import { SlotIds } from "./slot-ids.ts";
 import { createVectorCodes, type SavedCodes, type VectorCodes } from "./vector-codes.ts";
 
-/** One bit a slot, lowest bit first: a set bit may be found, a missing one may not. */
+/** One bit per slot, lowest bit first: set if the slot may be found. Missing bits are not set. */
 type SlotFilter = Uint32Array;
 
 interface VectorSlot {
@@ -26,39 +26,39 @@ interface VectorHit extends VectorSlot {
   readonly score: number;
 }
 
-/** Saved vectors, one for each of a table of ids. */
+/** Saved vectors, one for each id of a table. */
 export interface VectorContents {
   readonly dimensions: number;
-  /** `MISSING` where an id has no vector. */
+  /** `MISSING` for an id without a vector. */
   readonly scales: Float32Array;
   readonly rows: Int8Array;
   readonly codes?: SavedCodes;
 }
 
 export interface VectorStoreOptions {
-  /** `plain` does without WebAssembly; by default the kernel is used where it runs. */
+  /** `plain` avoids WebAssembly. Default: the kernel, if it runs. */
   readonly engine?: "kernel" | "plain";
-  /** From this many vectors on, searches use codes; with fewer they compare every vector. */
+  /** From this many vectors on, searches use codes. Below, they compare every vector. */
   readonly codedFrom?: number;
 }
 
 /** An exact scan of this many vectors takes about a millisecond. */
 const CODED_FROM = 50_000;
-/** Vectors that are compared exactly, of those that codes find. With a million, R@10 is above .99. */
+/** Vectors selected by codes for exact comparison. With a million vectors, R@10 is above .99. */
 const CANDIDATES = 4_096;
-/** Vectors that a codebook is learned from: hundreds for each of its values. */
+/** Training vectors of a codebook: hundreds for each of its values. */
 const SAMPLE = 8_192;
-/** Vectors that get their codes between two turns of the event loop: a few milliseconds. */
+/** Vectors to encode between two turns of the event loop: a few milliseconds. */
 const CODE_STEP = 1_024;
 const MISSING = -1;
 
-/** An empty store for vectors of that many components. */
+/** An empty store for vectors with this many components. */
 export function createVectorStore(dimensions: number, options: VectorStoreOptions = {}): VectorStore {
   checkDimensions(dimensions);
   return new VectorStore(dimensions, createBlock(dimensions, options), options);
 }
 
-/** Room for saved rows, to read them straight to their place, and the store made of it. */
+/** Memory to read saved rows into, and the store built on it. */
 export function prepareVectorStore(
   dimensions: number,
   count: number,
@@ -90,7 +90,7 @@ export class VectorStore {
   /** Without the kernel every vector is compared. */
   private canCode: boolean;
   private codes: VectorCodes | undefined;
-  /** Codes are being made, of the slots before `codedTo`. */
+  /** The running encoding, for slots before `codedTo`. */
   private coding: { readonly codes: VectorCodes; codedTo: number } | undefined;
 
   constructor(
@@ -116,7 +116,7 @@ export class VectorStore {
     return this.ids.size;
   }
 
-  /** One more than the highest slot in use: the bits that a filter needs. */
+  /** One more than the highest slot in use: the number of bits in a filter. */
   get slots(): number {
     return this.ids.slots;
   }
@@ -129,7 +129,7 @@ export class VectorStore {
     return this.ids.idOf(slot);
   }
 
-  /** Adds the vector, or replaces the one of that id in its slot. Answers the slot. */
+  /** Adds the vector, or replaces that of the same id. Returns its slot. */
   put(id: string, vector: Float32Array): number {
     const scale = this.quantized(vector);
     const slot = this.ids.slotOf(id) ?? this.claimSlot(id);
@@ -141,7 +141,7 @@ export class VectorStore {
     return slot;
   }
 
-  /** False if there is no such vector. The slot is used again. */
+  /** False if the vector does not exist. The slot is reused. */
   remove(id: string): boolean {
     const slot = this.ids.release(id);
     if (slot === undefined) return false;
@@ -151,8 +151,8 @@ export class VectorStore {
   }
 
   /**
-   * The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. Every vector is compared, unless
-   * there are codes: then those whose codes are the most like the query.
+   * The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. Compares every vector or, with codes,
+   * those whose codes are most similar to the query.
    */
   search(query: Float32Array, limit: number, filter?: SlotFilter): VectorHit[] {
     const queryScale = this.quantized(query);
@@ -172,12 +172,12 @@ export class VectorStore {
     return Float64Array.from(slots, (slot, at) => products[at]! * this.scales[slot]! * queryScale);
   }
 
-  /** Searches need codes, because there are many vectors, and none were made. */
+  /** Whether there are enough vectors for codes, and none were created yet. */
   get wantsCodes(): boolean {
     return this.canCode && this.codes === undefined && this.size >= this.codedFrom;
   }
 
-  /** Makes codes, in steps: between them searches and changes go on. Only one such generator may be under way. */
+  /** Creates codes, in steps: searches and changes run in between. Only one such generator may be running. */
   *makeCodes(): Generator<void, void> {
     const empty = createVectorCodes(yield* learnCodes(this.sample(), this.dimensions));
     this.canCode = empty !== undefined;
@@ -192,7 +192,7 @@ export class VectorStore {
     this.coding = undefined;
   }
 
-  /** The vectors of these ids, in their order, for `prepareVectorStore`. */
+  /** The vectors of these ids, in order, for `prepareVectorStore`. */
   contents(wanted: StringTable): VectorContents {
     const { size } = wanted;
     const { dimensions } = this;
@@ -261,7 +261,7 @@ export class VectorStore {
     });
   }
 
-  /** Vectors from all over the store, so that the codebook suits them all. */
+  /** Vectors from all parts of the store, so that the codebook suits them all. */
   private sample(): { row: Int8Array; scale: number }[] {
     const step = Math.max(1, Math.floor(this.slots / SAMPLE));
     const rows = [];

@@ -17,7 +17,7 @@ import type {
 } from "../../core/nouns/pipeline.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
-import type { ContentStore, HeldContent, HeldDocument } from "./content-store.ts";
+import type { ContentStore, HeldDocument, StoredContent } from "./content-store.ts";
 
 interface ContentSourceOptions {
   readonly id: string;
@@ -41,9 +41,9 @@ export function createContentSource(options: ContentSourceOptions): Source {
   const { id, pipeline, store, clock, random } = options;
   const { source, cacheTtlMs: ttlMs = DEFAULT_TTL_MS } = pipeline;
   const toDrafts = createToDrafts(options);
-  let held: HeldContent | undefined;
+  let held: StoredContent | undefined;
 
-  function toReading({ readAt, documents }: HeldContent): Reading {
+  function toReading({ readAt, documents }: StoredContent): Reading {
     const times = documents.map(({ seenAt }) => seenAt).sort((one, other) => one - other);
     return {
       content: { domains: [], drafts: toDrafts(documents) },
@@ -85,9 +85,9 @@ const MAX_CHARS = 256 * 1024 * 1024;
 /** Reads all documents of a source, or throws. Documents of the same version are fetched again only with `force`. */
 async function readDocuments(
   source: ContentSource,
-  held: HeldContent | undefined,
+  held: StoredContent | undefined,
   { now, force, ...reading }: FetchContext & { readonly force: boolean; now(): number },
-): Promise<HeldContent> {
+): Promise<StoredContent> {
   const failed = new AbortController();
   const signal = AbortSignal.any([reading.signal, failed.signal]);
   const context: FetchContext = { signal, progress: reading.progress };

@@ -29,7 +29,7 @@ const heldSchema = z.object({
 });
 
 /** The documents of a pipeline, from one complete read. */
-export type HeldContent = Readonly<z.infer<typeof heldSchema>>;
+export type StoredContent = Readonly<z.infer<typeof heldSchema>>;
 export type HeldDocument = Readonly<z.infer<typeof documentSchema>>;
 
 export type ContentStore = ReturnType<typeof createContentStore>;
@@ -39,23 +39,23 @@ export type ContentStore = ReturnType<typeof createContentStore>;
  * pipeline, at most 64 MiB: a header line and the documents.
  */
 export function createContentStore(folder: string | undefined) {
-  const memory = new Map<string, { readonly source: ContentSource; readonly held: HeldContent }>();
+  const memory = new Map<string, { readonly source: ContentSource; readonly held: StoredContent }>();
   return {
     /** Undefined if nothing is stored or the file is damaged. */
-    read: async (id: string, source: ContentSource): Promise<HeldContent | undefined> => {
+    read: async (id: string, source: ContentSource): Promise<StoredContent | undefined> => {
       const stored = memory.get(id);
       if (stored?.source === source) return stored.held;
       return folder === undefined ? undefined : readHeld(fileOf(folder, id));
     },
     /** Rejects if the file cannot be written; memory is updated anyway. */
-    write: async (id: string, source: ContentSource, held: HeldContent): Promise<void> => {
+    write: async (id: string, source: ContentSource, held: StoredContent): Promise<void> => {
       memory.set(id, { source, held });
       if (folder !== undefined) await writeHeld(folder, id, held);
     },
   };
 }
 
-async function readHeld(path: string): Promise<HeldContent | undefined> {
+async function readHeld(path: string): Promise<StoredContent | undefined> {
   try {
     if ((await stat(path)).size > MAX_BYTES) return undefined;
     const text = await readFile(path, "utf8");
@@ -68,7 +68,7 @@ async function readHeld(path: string): Promise<HeldContent | undefined> {
   }
 }
 
-async function writeHeld(folder: string, id: string, held: HeldContent): Promise<void> {
+async function writeHeld(folder: string, id: string, held: StoredContent): Promise<void> {
   const body = JSON.stringify(held);
   if (body.length > MAX_BYTES) return;
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -53,9 +53,9 @@ export function watchFolders(onChange: () => void, clock: Clock) {
   return {
     /** Watches exactly these folders. A new folder counts as a change, because earlier events may have been missed. */
     follow: (folders: readonly string[]): void => {
-      const wanted = new Set(folders);
-      for (const folder of [...watchers.keys()]) if (!wanted.has(folder)) close(folder);
-      const opened = [...wanted].filter((folder) => !watchers.has(folder) && open(folder));
+      const next = new Set(folders);
+      for (const folder of [...watchers.keys()]) if (!next.has(folder)) close(folder);
+      const opened = [...next].filter((folder) => !watchers.has(folder) && open(folder));
       if (opened.length > 0) note();
     },
     /** Something may have changed. */

@@ -11,7 +11,7 @@ import { type HttpConfig, isPersonal, personNamesIn } from "./config/server-conf
 import { toIsolatedServer, toServerProgram } from "./config/server-program.ts";
 import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
-import type { ListingCache, Remembered } from "./listing-cache.ts";
+import type { CachedListing, ListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { PersonServer } from "./login/login-links.ts";
 import type { Logins } from "./login/logins.ts";
@@ -66,7 +66,7 @@ export class FollowedUpstream {
   private readonly followed: ReturnType<typeof followSource>;
   private onChange = () => {};
   /** The listing as stored for the next start. */
-  private stored: Remembered | undefined;
+  private stored: CachedListing | undefined;
   private shown: ShownServer | undefined;
   private writing: Promise<void> = Promise.resolve();
   private issuer: string | undefined;
@@ -225,7 +225,7 @@ export class FollowedUpstream {
     if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
     const listed = listing
       ? toDrafts({ ...listing, tools: offered(listing, options.config) }, this.draftOptions(status))
-      : { drafts: this.unlisted(status), kept: [] };
+      : { drafts: this.unlisted(status), lazyDrafts: [] };
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = {
@@ -307,7 +307,7 @@ export class FollowedUpstream {
     const isListed = listing !== undefined && listing === this.stored?.listing;
     if (!listing || (isListed && asked.length === (this.stored?.asked?.length ?? 0))) return;
     const savedAt = isListed ? this.stored!.savedAt : this.options.clock.now();
-    const next: Remembered = { savedAt, ...(era && { era }), asked, listing };
+    const next: CachedListing = { savedAt, ...(era && { era }), asked, listing };
     this.stored = next;
     // A failed write only costs the next start a listing.
     this.writing = this.writing.then(() => this.options.cache?.write(next)).catch(() => {});

@@ -12,7 +12,7 @@ import { openTools } from "./packed-tools.ts";
 import type { AskedFact } from "./seen-client.ts";
 
 /** A listing stored for the next start. */
-export interface Remembered {
+export interface CachedListing {
   /** Milliseconds since 1970. */
   readonly savedAt: number;
   /** The protocol that the server speaks. */
@@ -37,7 +37,7 @@ export function createListingCache(folder: string, label: string, starts: readon
   const path = join(folder, `${nameOf(label, starts)}.listing`);
   return {
     /** Undefined if nothing is stored or the file is damaged. */
-    read: async (): Promise<Remembered | undefined> => {
+    read: async (): Promise<CachedListing | undefined> => {
       try {
         const about = isOwn(folder) ? ownFile(path) : undefined;
         if (!about) return undefined;
@@ -47,7 +47,7 @@ export function createListingCache(folder: string, label: string, starts: readon
       }
     },
     /** May fail: the next start then lists the server again. */
-    write: async (remembered: Remembered): Promise<void> => {
+    write: async (remembered: CachedListing): Promise<void> => {
       makeOwnFolder(folder);
       await writeFileAtomic(path, encode(remembered), 0o600);
     },
@@ -87,7 +87,7 @@ function nameOf(label: string, starts: readonly string[]): string {
   return `${label}-${contentHash(starts).slice(0, 32)}`;
 }
 
-function encode({ listing, ...about }: Remembered): Buffer {
+function encode({ listing, ...about }: CachedListing): Buffer {
   const { index, bytes } = listing.tools;
   const content = JSON.stringify({ ...about, listing: { ...listing, tools: index } });
   const body = Buffer.concat([Buffer.from(`${content}\n`), bytes]);
@@ -96,7 +96,7 @@ function encode({ listing, ...about }: Remembered): Buffer {
 }
 
 /** Throws if the file is damaged. Owner, format and checksum prove that this program wrote it. */
-function decode(file: Buffer): Remembered | undefined {
+function decode(file: Buffer): CachedListing | undefined {
   const headEnd = file.indexOf("\n");
   const { format, checksum } = JSON.parse(file.toString("utf8", 0, headEnd));
   const body = file.subarray(headEnd + 1);

@@ -32,7 +32,7 @@ export interface Listing {
 }
 
 /** State of a listing in progress. */
-interface Lister {
+interface ListingProgress {
   readonly client: Client;
   readonly timeout: number;
   /** Limit of entries of a kind. */
@@ -55,7 +55,7 @@ export async function fetchListing(
   { connectMs: timeout, maxEntries }: Pick<UpstreamLimits, "connectMs" | "maxEntries">,
   inHeaders: boolean,
 ): Promise<Listing> {
-  const lister: Lister = { client, timeout, maxEntries, warnings: [], leftOut: [] };
+  const lister: ListingProgress = { client, timeout, maxEntries, warnings: [], leftOut: [] };
   const { warnings, leftOut } = lister;
   const offered = client.getServerCapabilities() ?? {};
   const tolerate = async <T>(what: string, listed: Promise<T[]>): Promise<T[]> =>
@@ -101,7 +101,7 @@ export async function fetchListing(
 /** Follows cursors to the end, a repeated cursor, or a limit. Counts the entries over the limit. */
 async function walk<T extends Listed>(
   what: string,
-  { warnings, leftOut, maxEntries, timeout }: Lister,
+  { warnings, leftOut, maxEntries, timeout }: ListingProgress,
   fetchPage: FetchPage<T>,
 ): Promise<T[]> {
   const items: T[] = [];
@@ -156,7 +156,12 @@ const MAX_ALL_FILES = 20_000;
 const MAX_BYTES = 16 * 2 ** 20;
 
 /** Lists the skills of a server that declares the Skills extension, without reading their files. */
-async function fetchSkills({ client, timeout, maxEntries, warnings }: Lister): Promise<ListedSkill[]> {
+async function fetchSkills({
+  client,
+  timeout,
+  maxEntries,
+  warnings,
+}: ListingProgress): Promise<ListedSkill[]> {
   if (!client.getServerCapabilities()?.extensions?.[SKILLS_EXTENSION]) return [];
   const { SkillsClient } = await import("@modelcontextprotocol/client/ext/skills");
   const { skills, invalid } = await new SkillsClient(client, { skipInvalid: true }).list({}, { timeout });

@@ -101,9 +101,9 @@ export class People<C extends PersonConnection> {
   }
 
   private sideOf(person: string): PersonSide<C> {
-    const known = this.sides.get(person);
+    const existing = this.sides.get(person);
     this.sides.delete(person);
-    const mine = known ?? this.openSide(person);
+    const mine = existing ?? this.openSide(person);
     this.sides.set(person, mine);
     return mine;
   }

@@ -107,7 +107,7 @@ export function loginTool(options: DraftOptions): EntryDraft {
 }
 
 /** Equal for drafts that produce the same catalog. */
-export function toFingerprint({ drafts, kept }: ListingDrafts): string {
+export function toFingerprint({ drafts, lazyDrafts }: ListingDrafts): string {
   const whole = drafts.map(({ route, origin, status, presentation }) => [
     route,
     origin?.hash,
@@ -115,5 +115,5 @@ export function toFingerprint({ drafts, kept }: ListingDrafts): string {
     status,
     presentation,
   ]);
-  return hash("sha256", JSON.stringify([whole, kept.map(({ route, digest }) => `${route} ${digest}`)]));
+  return hash("sha256", JSON.stringify([whole, lazyDrafts.map(({ route, digest }) => `${route} ${digest}`)]));
 }

@@ -43,7 +43,7 @@ const MOST_READ = 50;
 
 export interface ListingDrafts {
   readonly drafts: readonly EntryDraft[];
-  readonly kept: readonly LazyDraft[];
+  readonly lazyDrafts: readonly LazyDraft[];
 }
 
 /** Turns a listing into entries of the label's domain. Deterministic. */
@@ -79,7 +79,7 @@ export function toDrafts(
     ...(listing.instructions?.trim() ? [instructionsDraft(listing.instructions, options)] : []),
   ];
   const toLazyDraft = createLazyDrafts(options, toDraft);
-  return { drafts, kept: isLarge ? routes.map(([tool, route]) => toLazyDraft(tool, route)) : [] };
+  return { drafts, lazyDrafts: isLarge ? routes.map(([tool, route]) => toLazyDraft(tool, route)) : [] };
 }
 
 /** The instructions of a server as an entry, so that a person approves them like a tool. Help and menu show them. */

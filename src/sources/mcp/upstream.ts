@@ -137,14 +137,14 @@ export class Upstream extends Connection {
     this.dropUnlimited();
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {
-      const known = this.asked.size;
+      const before = this.asked.size;
       const side = await this.sideFor(caller);
       // A server asks right after its start for what it needs, and clients may differ in that.
       if (!side.state.session && !side.state.status) {
         await untilAborted(Promise.resolve(side.connect()), signal);
         if (side.options.seen?.roots) await sleep(TAKE_ROOTS_MS);
       }
-      if (this.asked.size === known) return side.runHere(call, signal);
+      if (this.asked.size === before) return side.runHere(call, signal);
     }
   }
 

@@ -40,10 +40,10 @@ export async function loadDocument(
   return url === undefined || url.protocol === "file:" ? { document } : { document, url };
 }
 
-function toUrl(given: string | URL | object): URL | undefined {
-  if (given instanceof URL) return given;
-  return typeof given === "string" && /^https?:\/\//i.test(given) && URL.canParse(given)
-    ? new URL(given)
+function toUrl(location: string | URL | object): URL | undefined {
+  if (location instanceof URL) return location;
+  return typeof location === "string" && /^https?:\/\//i.test(location) && URL.canParse(location)
+    ? new URL(location)
     : undefined;
 }
 

@@ -153,7 +153,7 @@ const SEGMENT_CHARS = 60;
  */
 export function assignOps(label: string, operations: readonly NamedOperation[]): DerivedOp[] {
   const sorted = operations.toSorted(compare);
-  const own = new Set(splitWords(label));
+  const labelWords = new Set(splitWords(label));
   const named = sorted.map((operation) => ({
     operation,
     words: isGrouped(operation) ? [] : splitWords(operation.operationId ?? ""),
@@ -172,7 +172,7 @@ export function assignOps(label: string, operations: readonly NamedOperation[]):
     let plain = base;
     for (let number = 2; taken.has(plain); number += 1) plain = `${base}_${number}`;
     taken.add(plain);
-    const telling = tags.length > 0 ? words : tellingWords(words, own);
+    const telling = tags.length > 0 ? words : tellingWords(words, labelWords);
     const toSegments = (split: SplitName) => withGroup(split, telling, splitWords(tags[0] ?? ""));
     const split = toSegments(splitVerb(telling, spoken));
     const further = [

@@ -80,9 +80,9 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
     const fetchPage = async (page: number, counting: FetchContext) => {
       const query = { page, subtasks: "true", include_closed: String(includeClosed) };
       const value = await get(path, query, counting);
-      const found = arrayIn(value, "tasks", name);
-      const isLast = field(value, "last_page") === true || found.length === 0;
-      return { found, next: isLast ? undefined : page + 1 };
+      const items = arrayIn(value, "tasks", name);
+      const isLast = field(value, "last_page") === true || items.length === 0;
+      return { found: items, next: isLast ? undefined : page + 1 };
     };
     const tasks = await collectPages<unknown, number>(name, 0, fetchPage, context);
     return tasks.map((task) => toDocument("task", task));

@@ -57,10 +57,10 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
         pageToken: pageToken || undefined,
       };
       const value = await client.json("files", query, counting);
-      const found = field(value, "files");
-      if (!Array.isArray(found) || field(value, "incompleteSearch") === true)
+      const items = field(value, "files");
+      if (!Array.isArray(items) || field(value, "incompleteSearch") === true)
         throw problem("SOURCE_INVALID", { name, reason: "it did not list all files" });
-      return { found, next: textOf(field(value, "nextPageToken")) };
+      return { found: items, next: textOf(field(value, "nextPageToken")) };
     };
     return collectPages<unknown, string>(name, "", fetchPage, context);
   }
@@ -75,9 +75,9 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     for (const folder of folders) {
       const inside = `'${folder.replace(/[\\']/g, "\\$&")}' in parents`;
       const below = await list(`${inside} and mimeType = '${FOLDER}'`, context);
-      for (const found of below) folders.add(String(field(found, "id")));
-      const wanted = [inside, `mimeType != '${FOLDER}'`, condition].filter(Boolean).join(" and ");
-      for (const file of await list(wanted, context)) files.set(field(file, "id"), file);
+      for (const subfolder of below) folders.add(String(field(subfolder, "id")));
+      const filter = [inside, `mimeType != '${FOLDER}'`, condition].filter(Boolean).join(" and ");
+      for (const file of await list(filter, context)) files.set(field(file, "id"), file);
     }
     return [...files.values()];
   }

@@ -63,9 +63,9 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
       const wanted = url === first ? { ...query, per_page: PER_PAGE } : {};
       const { value, next } = await client.page(url, wanted, counting);
       if (!Array.isArray(value)) throw problem("SOURCE_INVALID", { name, reason: "it listed no array" });
-      const found = value.slice(0, room);
-      room -= found.length;
-      return { found, next: room > 0 ? next : undefined };
+      const items = value.slice(0, room);
+      room -= items.length;
+      return { found: items, next: room > 0 ? next : undefined };
     };
     return collectPages<unknown, string>(name, first, fetchPage, context);
   }

@@ -85,9 +85,9 @@ async function findFiles(
   context: FetchContext | undefined,
 ): Promise<string[]> {
   const paths = new Set<string>();
-  for await (const found of glob([...include], { cwd: root, exclude: [...exclude] })) {
+  for await (const match of glob([...include], { cwd: root, exclude: [...exclude] })) {
     if (context?.signal.aborted) throw problem("CANCELLED", { name });
-    const path = found.split(sep).join("/");
+    const path = match.split(sep).join("/");
     if (!isMatch(path, exclude)) paths.add(path);
   }
   return [...paths].sort();

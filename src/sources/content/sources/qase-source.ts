@@ -38,14 +38,14 @@ export function createQaseSource(options: QaseSourceOptions): ContentSource {
   /** Reads pages by offset up to the API's count. */
   async function all(path: string, context?: FetchContext, query = {}) {
     const fetchPage = async (offset: number, counting: FetchContext) => {
-      const wanted = { ...query, limit: PER_PAGE, offset };
-      const result = resultOf(await client.json(`${path}/${code}`, wanted, counting));
-      const found = arrayIn(result, "entities", name);
+      const page = { ...query, limit: PER_PAGE, offset };
+      const result = resultOf(await client.json(`${path}/${code}`, page, counting));
+      const entities = arrayIn(result, "entities", name);
       const total = Number(field(result, "filtered") ?? field(result, "total") ?? 0);
-      const next = offset + found.length;
-      if (found.length === 0 && next < total)
+      const next = offset + entities.length;
+      if (entities.length === 0 && next < total)
         throw problem("SOURCE_INVALID", { name, reason: `it listed ${next} of ${total}` });
-      return { found, next: next < total ? next : undefined };
+      return { found: entities, next: next < total ? next : undefined };
     };
     return collectPages<unknown, number>(name, 0, fetchPage, context);
   }

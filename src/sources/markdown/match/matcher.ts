@@ -119,9 +119,9 @@ function isWanted(fragment: Fragment, { tags = [], categories = [], folder }: Ma
 }
 
 /** The spellings of the wanted categories in this library; undefined for all categories. */
-function categoriesOf(fragments: ReadonlyMap<string, Fragment>, wanted: MatchRequest): string[] | undefined {
-  if (wanted.folder === undefined && !wanted.categories?.length) return undefined;
-  const among = [...fragments.values()].filter((one) => isWanted(one, { ...wanted, tags: [] }));
+function categoriesOf(fragments: ReadonlyMap<string, Fragment>, request: MatchRequest): string[] | undefined {
+  if (request.folder === undefined && !request.categories?.length) return undefined;
+  const among = [...fragments.values()].filter((one) => isWanted(one, { ...request, tags: [] }));
   return [...new Set(among.map(({ category }) => category))];
 }
 

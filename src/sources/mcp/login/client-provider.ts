@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { problem } from "../../../base/problems/problem.ts";
 import type { OAuthConfig } from "../config/server-config.ts";
-import type { KeptLogin, Logins } from "./logins.ts";
+import type { Logins, StoredLogin } from "./logins.ts";
 
 /** A server over HTTP, with the way to its authorization server. */
 export interface OAuthTarget {
@@ -124,7 +124,7 @@ export function toLogin(
   issuer: string,
   client: StoredOAuthClientInformation | undefined,
   tokens: StoredOAuthTokens,
-): KeptLogin {
+): StoredLogin {
   const { expires_in: seconds } = tokens;
   const expiresAt = seconds === undefined ? undefined : Date.now() + seconds * 1_000;
   return { issuer, client, tokens, expiresAt };

@@ -18,7 +18,7 @@ import {
   type OAuthTarget,
   toLogin,
 } from "./client-provider.ts";
-import type { Challenge, KeptLogin } from "./logins.ts";
+import type { Challenge, StoredLogin } from "./logins.ts";
 
 /** Options of `source.logIn()`. The person opens the address; the answer arrives at a local port. */
 export interface LogInOptions {
@@ -164,14 +164,14 @@ export async function renewLogin(
 }
 
 /** Another process may have renewed the token. */
-function isAnother(login: KeptLogin | undefined, stale: string | undefined): boolean {
+function isAnother(login: StoredLogin | undefined, stale: string | undefined): boolean {
   return login?.tokens !== undefined && login.tokens.access_token !== stale;
 }
 
 /** Sends a refresh token only to the authorization server that issued it. */
 async function refresh(
   target: OAuthTarget,
-  { issuer, client, tokens }: KeptLogin,
+  { issuer, client, tokens }: StoredLogin,
   challenge: Challenge,
 ): Promise<boolean> {
   const { label, url, server, oauth, logins, fetch: fetchFn } = target;

@@ -8,7 +8,7 @@ import { openDatabase } from "../../../core/storage/open-database.ts";
 import { openSqliteStorage } from "../../../core/storage/sql-storage.ts";
 
 /** The login to one server at one authorization server. */
-export interface KeptLogin {
+export interface StoredLogin {
   readonly issuer: string;
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
@@ -29,8 +29,8 @@ export interface Logins {
   /** Whether logins are sealed, which is required for those of people. */
   readonly isSealed: boolean;
   /** The login at that issuer. Default: the last saved. */
-  read(server: string, issuer?: string): Promise<KeptLogin | undefined>;
-  save(server: string, login: KeptLogin): Promise<void>;
+  read(server: string, issuer?: string): Promise<StoredLogin | undefined>;
+  save(server: string, login: StoredLogin): Promise<void>;
   /** A person's values for `${person:NAME}`, by name. */
   values(server: string): Promise<Readonly<Record<string, string>> | undefined>;
   saveValues(server: string, values: Readonly<Record<string, string>>): Promise<void>;
@@ -51,7 +51,7 @@ export type SealKey = string | readonly [string, ...string[]];
 /** The login of one owner to one server. */
 interface LoginRecord {
   /** One for each issuer, the last saved first. */
-  readonly logins: readonly KeptLogin[];
+  readonly logins: readonly StoredLogin[];
   readonly challenge?: Challenge | undefined;
   readonly values?: Readonly<Record<string, string>>;
   readonly since?: number;

@@ -179,8 +179,8 @@ export class ServerLogin {
   async isReady(withScopes = false): Promise<boolean> {
     if (this.isExchanged) return this.subject !== undefined;
     const { values, read } = this.logins;
-    const given = this.fields.length > 0 ? JSON.stringify(await values(this.server)) : undefined;
-    const secret = given ?? (await read(this.server))?.tokens?.access_token;
+    const personValues = this.fields.length > 0 ? JSON.stringify(await values(this.server)) : undefined;
+    const secret = personValues ?? (await read(this.server))?.tokens?.access_token;
     if (secret === undefined || secret === this.refused) return false;
     return !withScopes || !(await this.missing());
   }
@@ -307,13 +307,13 @@ function read({ label, config, variables, logins, person, exchange }: ServerLogi
   const expand = (text: string) => expandVariables(label, text, variables);
   const url = toUrl(label, expand(config.url));
   const isOfPerson = ([, text]: [string, string]) => personNamesIn({ text }).length > 0;
-  const given = Object.entries(config.headers);
+  const configured = Object.entries(config.headers);
   const headers = expandAll(
     label,
-    Object.fromEntries(given.filter((header) => !isOfPerson(header))),
+    Object.fromEntries(configured.filter((header) => !isOfPerson(header))),
     variables,
   );
-  const personHeaders = Object.fromEntries(given.filter(isOfPerson));
+  const personHeaders = Object.fromEntries(configured.filter(isOfPerson));
   const declared = config.oauth ?? BARE;
   const { clientId, clientSecret, privateKey } = declared;
   const oauth: OAuthConfig = {
