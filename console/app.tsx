@@ -6,6 +6,7 @@ import { followChanges, type Line, useApi } from "./live.ts";
 import { clock, times } from "./parts/format.ts";
 import { PAGES } from "./routes.tsx";
 import { useKeys } from "./use-keys.ts";
+import { useNotifications } from "./use-notifications.ts";
 import { useTheme } from "./use-theme.ts";
 
 const OPEN = "#/open/";
@@ -116,6 +117,7 @@ function Frame() {
   const urgent = calls.length === 0 ? "" : times(calls.length, "call waits", "calls wait");
 
   useEffect(() => followChanges(setLine), []);
+  useNotifications(calls);
   useKeys(() => setHelpOpen((before) => !before));
   useEffect(() => {
     document.title = [urgent, page.title, "Keyhole"].filter(Boolean).join(" · ");

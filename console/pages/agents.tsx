@@ -22,24 +22,22 @@ export function Agents() {
           <div class="stack">
             <Card title="Agents" aside={<span>{principals.length}</span>}>
               <Table
-                head={["Agent", "May", "Scopes", "Sees", "Calls in 30 days", "Key"]}
+                head={["Agent", "May", "Profile", "Scopes", "Sees", "Calls in 30 days", "Key"]}
                 label="Agents"
-                class="cards"
               >
-                {principals.map(({ id, scopes, allowWrite, entries, menu }) => (
+                {principals.map(({ id, scopes, allowWrite, profile, entries, menu }) => (
                   <tr key={id}>
                     <td>
                       <bdi class="mono outside">{id}</bdi>
                     </td>
-                    <td data-label="May">{allowWrite ? "read and write" : "only read"}</td>
-                    <td data-label="Scopes">{scopes.join(", ") || "none"}</td>
-                    <td data-label="Sees">
+                    <td>{allowWrite ? "read and write" : "only read"}</td>
+                    <td class="outside">{profile ?? "all servers"}</td>
+                    <td>{scopes.join(", ") || "none"}</td>
+                    <td>
                       {times(entries, "entry", "entries")}, a menu of {number(menu)} tokens
                     </td>
-                    <td data-label="Calls in 30 days">
-                      {number(figures.value?.agents.find(({ name }) => name === id)?.calls ?? 0)}
-                    </td>
-                    <td data-label="Key">
+                    <td>{number(figures.value?.agents.find(({ name }) => name === id)?.calls ?? 0)}</td>
+                    <td>
                       <Key agent={keys.value?.agents.find((one) => one.id === id)} reload={reload} />
                     </td>
                   </tr>
@@ -82,17 +80,25 @@ function Key({ agent, reload }: { agent: AgentKey | undefined; reload: () => voi
   );
 }
 
-const FIELDS = { name: "Name", scopes: "Scopes, separated by commas", expires: "Ends (30d, or a date)" };
+const FIELDS = {
+  name: "Name",
+  profile: "Profile, if not all servers",
+  scopes: "Scopes, separated by commas",
+  expires: "Ends (30d, or a date)",
+};
 
 function NewKey({ reload }: { reload: () => void }) {
-  const empty = { name: "", scopes: "", expires: "" };
+  const empty = { name: "", profile: "", scopes: "", expires: "" };
   const [values, setValues] = useState<Readonly<Record<keyof typeof FIELDS, string>>>(empty);
   const [allowWrite, setWrite] = useState(false);
   const [made, setMade] = useState<{ name: string; key: string }>();
   const make = async () => {
-    const { name, expires } = values;
+    const { name, profile, expires } = values;
     const scopes = values.scopes.split(/[\s,]+/).filter((scope) => scope !== "");
-    const { key } = await post<{ key: string }>("/api/agents", { name, scopes, allowWrite, expires });
+    const { key } = await post<{ key: string }>("/api/agents", {
+      ...{ name, scopes, allowWrite, expires },
+      ...(profile !== "" && { profile }),
+    });
     setMade({ name, key });
     setValues(empty);
     reload();

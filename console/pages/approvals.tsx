@@ -9,10 +9,11 @@ import type {
 } from "../../src/faces/http/endpoints/api-types.ts";
 import { attempt, post } from "../api.ts";
 import { useApi } from "../live.ts";
-import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
+import { Action, Badge, Card, Code, DOES, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { Changes } from "../parts/changes.tsx";
 import { age, exact, number, times } from "../parts/format.ts";
 import { Limits } from "../parts/limits.tsx";
+import { useNotificationChoice } from "../use-notifications.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -38,7 +39,8 @@ export function Approvals() {
   return (
     <Page
       title="Approvals"
-      lead="Servers, tools and calls that wait for your yes. No agent sees a definition before it."
+      lead="Servers, tools and calls that wait for your yes. No agent sees a tool before it."
+      actions={<NotifyMe />}
     >
       <Shown of={loaded}>
         {({ calls, servers }) => (
@@ -52,8 +54,7 @@ export function Approvals() {
             {calls.length + servers.length === 0 && (
               <Card>
                 <Empty title="Nothing waits">
-                  New servers, new and changed definitions appear here, and calls that need a person while
-                  this page is open.
+                  New servers, new and changed tools, and calls that need a person appear here.
                 </Empty>
               </Card>
             )}
@@ -61,6 +62,16 @@ export function Approvals() {
         )}
       </Shown>
     </Page>
+  );
+}
+
+function NotifyMe() {
+  const { isPossible, isOn, turn } = useNotificationChoice();
+  if (!isPossible) return null;
+  return (
+    <Action run={() => turn(!isOn)}>
+      {isOn ? "Stop notifying me of calls" : "Notify me of calls that wait"}
+    </Action>
   );
 }
 
@@ -206,12 +217,6 @@ interface DefinitionProps {
   decide(approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]): Promise<void>;
 }
 
-const CHOICES: readonly (readonly [Lane, string])[] = [
-  ["read", "reads"],
-  ["write", "writes"],
-  ["destructive", "destroys"],
-];
-
 function Definition({ definition, isChosen, lane, onChoose, onLane, decide }: DefinitionProps) {
   const { route, state, effect, tokens, warnings, changes } = definition;
   const { name: _, description: __, ...details } = definition.definition;
@@ -237,7 +242,7 @@ function Definition({ definition, isChosen, lane, onChoose, onLane, decide }: De
             value={lane}
             onChange={(event) => onLane(event.currentTarget.value as Lane)}
           >
-            {CHOICES.map(([one, does]) => (
+            {Object.entries(DOES).map(([one, does]) => (
               <option key={one} value={one}>
                 {does}
               </option>

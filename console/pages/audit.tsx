@@ -10,20 +10,25 @@ import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.
 import { dated, number, times } from "../parts/format.ts";
 
 const FIELDS = {
-  principal: "Agent, whole",
-  server: "Server, whole",
+  principal: "Agent",
+  server: "Server",
   entry: "Part of a tool's name",
-  trace: "Trace of one request",
+  trace: "Trace of a request",
 } as const;
 const OUTCOMES = { ok: "ran", failed: "failed or refused", "dry-run": "dry run", asked: "asked a person" };
 type Filter = Readonly<Partial<Record<keyof typeof FIELDS | "outcome" | "before", string>>>;
 
 export function Audit({ rest }: { rest: string }) {
-  const [filter, setFilter] = useState<Filter>(rest ? { trace: rest } : {});
+  const [filter, setFilter] = useState<Filter>(() => fromQuery(rest));
   const [report, setReport] = useState<AuditReport>();
-  useEffect(() => setFilter(rest ? { trace: rest } : {}), [rest]);
+  useEffect(() => setFilter(fromQuery(rest)), [rest]);
   const { before, ...chosen } = filter;
   const query = toQuery(chosen);
+  // The address leads back to the filter, without an entry in the history for each letter.
+  useEffect(
+    () => history.replaceState(null, "", `#/audit/${encodeURIComponent(toQuery(filter))}`),
+    [toQuery(filter)],
+  );
   // Only the newest page changes by calls.
   const loaded = useApi<AuditAnswer>(`/api/audit?${toQuery(filter)}`, before ? [] : ["calls", "approvals"]);
 
@@ -54,6 +59,7 @@ export function Audit({ rest }: { rest: string }) {
             <span>{FIELDS[name]}</span>
             <input
               type="text"
+              placeholder={name === "principal" || name === "server" ? "its whole name" : ""}
               value={filter[name] ?? ""}
               onInput={(event) => setFilter({ ...chosen, [name]: event.currentTarget.value })}
             />
@@ -95,11 +101,7 @@ export function Audit({ rest }: { rest: string }) {
                   : "The program keeps one by default. In code, give createGateway the option audit."}
               </Empty>
             ) : (
-              <Table
-                head={["When", "Who", "What", "Outcome", "Trace"]}
-                label="Records of the audit log"
-                class="cards"
-              >
+              <Table head={["When", "Who", "What", "Outcome", "Trace"]} label="Records of the audit log">
                 {records.map((record) => (
                   <Row key={record.hash} record={record} onTrace={(trace) => setFilter({ trace })} />
                 ))}
@@ -124,6 +126,10 @@ export function Audit({ rest }: { rest: string }) {
   );
 }
 
+function fromQuery(query: string): Filter {
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
 function toQuery(filter: Filter): string {
   return new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
 }
@@ -135,6 +141,7 @@ const KINDS: Readonly<Record<string, string>> = {
   "call-refused": "refused",
   "call-asked": "asks a person about",
   "call-repeated": "answered again",
+  "log-opened": "a new log begins",
 };
 
 function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string) => void }) {

@@ -30,10 +30,12 @@ export function Documents() {
                     <tr key={source.id}>
                       <td>
                         <bdi class="mono">{source.id}</bdi>{" "}
-                        <Badge tone={source.isFresh ? "good" : "warn"}>
-                          {source.isFresh ? "fresh" : "stale"}
-                        </Badge>
                         {source.lastError && <p class="problem outside">{source.lastError}</p>}
+                        {source.ttlMs !== 0 && (
+                          <Badge tone={source.isFresh ? "good" : "warn"}>
+                            {source.isFresh ? "fresh" : "stale"}
+                          </Badge>
+                        )}
                       </td>
                       <td>{number(source.count)}</td>
                       <td>{ago(source.oldest)}</td>
@@ -78,5 +80,5 @@ export function Documents() {
 
 function freshFor(ttlMs: number | undefined): string {
   if (ttlMs === undefined) return "until it changes";
-  return ttlMs === 0 ? "never" : age(0, ttlMs);
+  return ttlMs === 0 ? "read when it changes, or on request" : age(0, ttlMs);
 }

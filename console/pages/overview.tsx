@@ -1,9 +1,8 @@
-import { useState } from "preact/hooks";
-import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
+import type { OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown, Table } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";
-import { age, ago, compact, number, times, within } from "../parts/format.ts";
+import { age, ago, compact, number, times } from "../parts/format.ts";
 
 export function Overview() {
   const loaded = useApi<OverviewAnswer>("/api/overview", [
@@ -26,7 +25,6 @@ export function Overview() {
               <Calls {...answer} />
               <Health {...answer} />
             </div>
-            <ByName />
             <Notices notices={answer.notices} />
           </>
         )}
@@ -107,19 +105,16 @@ function Clients({ clients }: Pick<OverviewAnswer, "clients">) {
     <Table
       head={["Client", "Shows by itself", "Without Keyhole", "With Keyhole", "Saved in each request"]}
       label="Tokens by client"
-      class="cards"
     >
       {listing.map(({ name, shows, listings, menus, alone }) => (
         <tr key={name}>
-          <td data-label="Client">
+          <td>
             <bdi class="outside">{name || "gives no name"}</bdi>
           </td>
-          <td data-label="Shows by itself">
-            {shows ? WAYS[shows] : "not measured, whole definitions at most"}
-          </td>
-          <td data-label="Without Keyhole">{number(alone / listings)}</td>
-          <td data-label="With Keyhole">{number(menus / listings)}</td>
-          <td data-label="Saved in each request">{number((alone - menus) / listings)}</td>
+          <td>{shows ? WAYS[shows] : "not measured, whole definitions at most"}</td>
+          <td>{number(alone / listings)}</td>
+          <td>{number(menus / listings)}</td>
+          <td>{number((alone - menus) / listings)}</td>
         </tr>
       ))}
     </Table>
@@ -144,7 +139,7 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
   const perMinute = last.reduce((sum, { calls }) => sum + calls, 0) / 5;
   const { searches, ledToCall } = discovery;
   return (
-    <Card title="Calls">
+    <Card title="Calls" aside={<a href="#/usage">By tool, server, agent and day</a>}>
       <div class="figures">
         <Figure
           label="A minute"
@@ -225,91 +220,15 @@ function Health({ sources, search, entries, domains, startedAt, waiting, version
   );
 }
 
-const PARTS = { tools: "Tool", servers: "Server", agents: "Agent", days: "Day" } as const;
-const TIMES = [1, 7, 30] as const;
-
-/** Calls from the audit log, so that a restart loses none. */
-function ByName() {
-  const [part, setPart] = useState<keyof typeof PARTS>("tools");
-  const [days, setDays] = useState<number>(7);
-  const loaded = useApi<FiguresAnswer>(`/api/figures?days=${days}`, ["calls"]);
-  return (
-    <Card
-      title="Calls of tools, their failures and times"
-      aside={
-        <div class="actions">
-          <label class="field inline">
-            <span>By</span>
-            <select
-              value={part}
-              onChange={({ currentTarget }) => setPart(currentTarget.value as keyof typeof PARTS)}
-            >
-              {Object.entries(PARTS).map(([value, name]) => (
-                <option key={value} value={value}>
-                  {name.toLowerCase()}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label class="field inline">
-            <span>In the last</span>
-            <select value={days} onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}>
-              {TIMES.map((count) => (
-                <option key={count} value={count}>
-                  {times(count, "day")}
-                </option>
-              ))}
-            </select>
-          </label>
-        </div>
-      }
-    >
-      <Shown of={loaded}>
-        {({ kept, ...answer }) =>
-          answer[part].length === 0 ? (
-            <p class="quiet">
-              {kept ? "No tool was called in this time." : "This gateway keeps no audit log to count from."}
-            </p>
-          ) : (
-            <Table
-              head={[PARTS[part], "Calls", "Failed", "Tokens", "Half within", "95 % within", "99 % within"]}
-              label={`Calls by ${PARTS[part].toLowerCase()}`}
-              class="cards"
-            >
-              {answer[part].map(({ name, calls, failed, errors, tokens, ms }) => (
-                <tr key={name}>
-                  <td data-label={PARTS[part]}>
-                    <bdi class="mono outside">{name}</bdi>
-                  </td>
-                  <td data-label="Calls">{number(calls)}</td>
-                  <td data-label="Failed">
-                    {failed === 0 ? "none" : number(failed)}{" "}
-                    <span class="quiet small">
-                      {errors.map(({ code, times: count }) => `${code} ${count}`).join(", ")}
-                    </span>
-                  </td>
-                  <td data-label="Tokens">{tokens === undefined ? "–" : compact(tokens)}</td>
-                  <td data-label="Half within">{within(ms.half)}</td>
-                  <td data-label="95 % within">{within(ms.most)}</td>
-                  <td data-label="99 % within">{within(ms.slowest)}</td>
-                </tr>
-              ))}
-            </Table>
-          )
-        }
-      </Shown>
-    </Card>
-  );
-}
-
 function Notices({ notices }: Pick<OverviewAnswer, "notices">) {
   if (notices.length === 0) return null;
   return (
     <Card title="Notices">
       <ul class="rows">
-        {notices.map(({ at, what, detail }) => (
-          <li key={`${at}${detail}`}>
+        {notices.map(({ at, what, detail, times: count }) => (
+          <li key={`${what}${detail}`}>
             <time class="quiet">{ago(at)}</time> <strong>{what}</strong> <bdi class="outside">{detail}</bdi>
+            {count > 1 && <span class="quiet"> {times(count, "time")}</span>}
           </li>
         ))}
       </ul>

@@ -99,7 +99,8 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
         <dt>Process</dt>
         <dd>
           {server.pid ? `process ${server.pid}, ` : ""}
-          {times(server.starts, "start")} lately, {server.running} running, {server.waiting} waiting
+          started {times(server.starts, "time")} lately; {times(server.running, "call runs", "calls run")},{" "}
+          {times(server.waiting, "waits", "wait")}
         </dd>
       </dl>
       {server.warnings.map((warning) => (

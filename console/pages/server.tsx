@@ -84,9 +84,8 @@ function Tools({ id, label, tools, figuresOf, save }: ToolsProps) {
         </p>
       ) : (
         <Table
-          head={["Tool", "Does", "Tokens", "Calls in 30 days", "Asks you", "Seen"]}
+          head={["Tool", "Does", "Tokens", "Calls in 30 days", "Asks you", "Agents see it"]}
           label={`Tools of ${label}`}
-          class="cards"
         >
           {fitting.slice(0, MOST_TOOLS).map((tool) => (
             <tr key={tool.op}>
@@ -95,12 +94,12 @@ function Tools({ id, label, tools, figuresOf, save }: ToolsProps) {
                   <code class="outside">{exact(tool.name)}</code>
                 </a>
               </td>
-              <td data-label="Does">
+              <td>
                 <Lane lane={tool.lane} />
               </td>
-              <td data-label="Tokens">{number(tool.tokens)}</td>
-              <td data-label="Calls in 30 days">{number(figuresOf(tool.op)?.calls ?? 0)}</td>
-              <td data-label="Asks you">
+              <td>{number(tool.tokens)}</td>
+              <td>{number(figuresOf(tool.op)?.calls ?? 0)}</td>
+              <td>
                 <AskOfTool tool={tool} save={save} />
               </td>
               <td>{save && <HideTool name={tool.name} save={save} />}</td>

@@ -33,7 +33,7 @@ function AllServers() {
                     client with <code>--config mcp.json</code>.
                   </Empty>
                 ) : (
-                  <Table head={["Server", "State", "Tools", "Tokens", "To do"]} label="Servers" class="cards">
+                  <Table head={["Server", "State", "Tools", "Tokens", "To do"]} label="Servers">
                     {upstreams
                       .filter(({ label }) => !off.includes(label))
                       .map((server) => (
@@ -44,11 +44,11 @@ function AllServers() {
                         <td>
                           <bdi>{server}</bdi>
                         </td>
-                        <td data-label="State">
+                        <td>
                           <Badge>off</Badge> <span class="quiet small">nobody can use it</span>
                         </td>
-                        <td data-label="Tools">–</td>
-                        <td data-label="Tokens">–</td>
+                        <td>–</td>
+                        <td>–</td>
                         <td>
                           <Action
                             run={() => change(server, { disabled: false })}
@@ -80,12 +80,12 @@ function Row({ server, reload }: { server: UpstreamsAnswer["upstreams"][number];
           <bdi>{label}</bdi>
         </a>
       </td>
-      <td data-label="State">
+      <td>
         <State state={state} />
         {reason && <p class="problem small outside">{reason}</p>}
       </td>
-      <td data-label="Tools">{number(tools)}</td>
-      <td data-label="Tokens">{number(tokens)}</td>
+      <td>{number(tools)}</td>
+      <td>{number(tokens)}</td>
       <td>
         {needsConsent ? (
           <a class="button main" href="#/approvals">

@@ -121,7 +121,7 @@ function Timeline({ id, isFailed }: { id: string; isFailed: boolean }) {
                     {step.outcome !== "ok" && <span class="problem-inline">{step.outcome}</span>}
                     <span class="quiet small">
                       {clock(step.at)} · {number(step.latencyMs)} ms · {number(step.tokens)} tokens ·{" "}
-                      <a href={`#/audit/${step.traceId}`}>audit</a>
+                      <a href={`#/audit/trace=${step.traceId}`}>audit</a>
                     </span>
                   </div>
                   {step.queries.map((query) => (

@@ -12,7 +12,7 @@ export function Unused() {
           unmet.length === 0 ? (
             <Card>
               <Empty title="Every search was used so far">
-                A search counts as unmet when the agent asks for something else, or calls nothing for ten
+                A search counts as unused when the agent asks for something else, or calls nothing for ten
                 minutes.
               </Empty>
             </Card>

@@ -1,91 +1,109 @@
 import { useState } from "preact/hooks";
-import type { UsageAnswer, UsageFigures } from "../../src/faces/http/endpoints/api-types.ts";
+import type { CallFigures, FiguresAnswer, UsageAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
-import { Card, Empty, Page, Shown } from "../parts/basics.tsx";
-import { compact, number } from "../parts/format.ts";
+import { Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
+import { compact, number, times, within } from "../parts/format.ts";
 
+/** The parts of the figures, and of the usage of people, which has the money. */
+const PARTS = {
+  tools: { one: "Tool", cost: "tools" },
+  servers: { one: "Server", cost: "servers" },
+  agents: { one: "Agent", cost: "people" },
+  days: { one: "Day", cost: "days" },
+} as const;
+type Part = keyof typeof PARTS;
 const SPANS = [1, 7, 30] as const;
+const TIMES = { half: "Half within", most: "95 % within", slowest: "99 % within" } as const;
 
+/** Calls from the audit log, so that a restart loses none. Without one, as far as the use of people is counted. */
 export function Usage() {
+  const [part, setPart] = useState<Part>("tools");
   const [days, setDays] = useState<number>(7);
-  const loaded = useApi<UsageAnswer>(`/api/usage?days=${days}`, ["calls"]);
+  const loaded = useApi<FiguresAnswer>(`/api/figures?days=${days}`, ["calls"]);
+  const { value: usage } = useApi<UsageAnswer>(`/api/usage?days=${days}`, ["calls"]);
+  const { one, cost } = PARTS[part];
   return (
     <Page
       title="Usage"
-      lead="Who used what: calls, tokens of answers, and money where the config has prices."
+      lead="Calls of tools, their failures, tokens and times, and money where the config has prices."
       actions={
-        <label>
-          Days{" "}
-          <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
-            {SPANS.map((span) => (
-              <option key={span} value={span}>
-                {span}
-              </option>
-            ))}
-          </select>
-        </label>
+        <>
+          <label class="field inline">
+            <span>By</span>
+            <select value={part} onChange={({ currentTarget }) => setPart(currentTarget.value as Part)}>
+              {Object.entries(PARTS).map(([value, row]) => (
+                <option key={value} value={value}>
+                  {row.one.toLowerCase()}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field inline">
+            <span>In the last</span>
+            <select value={days} onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}>
+              {SPANS.map((count) => (
+                <option key={count} value={count}>
+                  {times(count, "day")}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
       }
     >
       <Shown of={loaded}>
-        {({ kept, people, servers, tools, currency }) =>
-          !kept || people.length === 0 ? (
+        {(figures) => {
+          const used = usage?.[cost] ?? [];
+          const rows: readonly Row[] = figures.kept ? figures[part] : used;
+          const currency = usage?.currency;
+          return (
             <Card>
-              <Empty title={kept ? "Nobody has called yet" : "Usage is not counted here"}>
-                Calls over HTTP are counted by person, server and tool; docs/team.md says how to limit them.
-              </Empty>
+              {rows.length === 0 ? (
+                <Empty title="No tool was called in this time">
+                  {figures.kept
+                    ? "Agents appear here with their first call of a tool."
+                    : "This gateway keeps no audit log to count from."}
+                </Empty>
+              ) : (
+                <Table
+                  head={[
+                    ...[one, "Calls", "Failed", "Tokens"],
+                    ...(currency === undefined ? [] : ["Cost"]),
+                    ...Object.values(TIMES),
+                  ]}
+                  label={`Calls by ${one.toLowerCase()}`}
+                >
+                  {rows.map(({ name, calls, failed, errors = [], tokens, ms }) => (
+                    <tr key={name}>
+                      <td>
+                        <bdi class="mono outside">{name}</bdi>
+                      </td>
+                      <td>{number(calls)}</td>
+                      <td>
+                        {failed === 0 ? "none" : number(failed)}{" "}
+                        <span class="quiet small">
+                          {errors.map(({ code, times: count }) => `${code} ${count}`).join(", ")}
+                        </span>
+                      </td>
+                      <td>{tokens === undefined ? "–" : compact(tokens)}</td>
+                      {currency !== undefined && (
+                        <td>
+                          {(used.find((row) => row.name === name)?.cost ?? 0).toFixed(2)} {currency}
+                        </td>
+                      )}
+                      {(Object.keys(TIMES) as (keyof typeof TIMES)[]).map((share) => (
+                        <td key={share}>{within(ms?.[share])}</td>
+                      ))}
+                    </tr>
+                  ))}
+                </Table>
+              )}
             </Card>
-          ) : (
-            <>
-              <Table title="People" rows={people} currency={currency} />
-              <Table title="Servers" rows={servers} currency={currency} />
-              <Table title="Tools" rows={tools} currency={currency} />
-            </>
-          )
-        }
+          );
+        }}
       </Shown>
     </Page>
   );
 }
 
-interface TableParts {
-  readonly title: string;
-  readonly rows: readonly UsageFigures[];
-  readonly currency: string | undefined;
-}
-
-function Table({ title, rows, currency }: TableParts) {
-  return (
-    <Card title={title} aside={<span>{rows.length}</span>}>
-      <div class="table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Calls</th>
-              <th scope="col">Failed</th>
-              <th scope="col">Tokens</th>
-              {currency !== undefined && <th scope="col">Cost</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, calls, failed, tokens, cost }) => (
-              <tr key={name}>
-                <td>
-                  <bdi>{name}</bdi>
-                </td>
-                <td>{number(calls)}</td>
-                <td>{number(failed)}</td>
-                <td>{compact(tokens)}</td>
-                {currency !== undefined && (
-                  <td>
-                    {(cost ?? 0).toFixed(2)} {currency}
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Card>
-  );
-}
+type Row = Omit<CallFigures, "errors" | "ms"> & Partial<Pick<CallFigures, "errors" | "ms">>;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Lane as LaneOfTool } from "../../src/core/nouns/entry.ts";
 
 /** A page with its heading. */
 export function Page({
@@ -88,10 +89,17 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
+/** The effects that tools may have, in words for people. */
+export const DOES: Readonly<Record<LaneOfTool, string>> = {
+  read: "reads",
+  write: "writes",
+  destructive: "destroys",
+};
+
 /** The lane of a tool. Reading is the rule. */
-export function Lane({ lane }: { lane: string }) {
+export function Lane({ lane }: { lane: LaneOfTool }) {
   const tone = lane === "destructive" ? "bad" : lane === "write" ? "warn" : "good";
-  return <Badge tone={tone}>{lane}</Badge>;
+  return <Badge tone={tone}>{DOES[lane]}</Badge>;
 }
 
 /** An address of an entry or of anything else that a machine reads. */
@@ -190,21 +198,24 @@ export function Text({
   );
 }
 
-/** A table. With the class `cards`, each row is a card of its own on narrow screens. */
+/** A table, each row of which is a card on narrow screens: its cells have the words of the head as labels. */
 export function Table({
   head,
   children,
   label,
-  class: name = "",
 }: {
   head: readonly string[];
   children: ComponentChildren;
   label: string;
-  class?: string;
 }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useLayoutEffect(() => {
+    for (const { cells } of body.current?.rows ?? [])
+      for (const [at, cell] of [...cells].entries()) cell.dataset.label = head[at] ?? "";
+  });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class={`table ${name}`} aria-label={label} tabIndex={0}>
+    <section class="table" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -215,7 +226,7 @@ export function Table({
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody ref={body}>{children}</tbody>
       </table>
     </section>
   );

@@ -1,4 +1,5 @@
 import type { Minute } from "../../src/faces/http/endpoints/api-types.ts";
+import { Table } from "./basics.tsx";
 import { clock, number } from "./format.ts";
 
 interface Series {
@@ -12,7 +13,7 @@ const WIDTH = 600;
 const HEIGHT = 110;
 const STEP = WIDTH / SHOWN;
 
-/** Bars of the last hour, one for each minute, the series on top of each other. */
+/** Bars of the last hour, one for each minute, the series on top of each other, and their values as a table. */
 export function Chart({
   minutes,
   series,
@@ -28,6 +29,7 @@ export function Chart({
     .filter(({ at }) => at >= first)
     .map((minute) => ({
       place: (minute.at - first) / MINUTE_MS,
+      time: clock(minute.at).slice(0, 5),
       values: series.map(({ of }) => of(minute)),
     }));
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
@@ -44,24 +46,29 @@ export function Chart({
         {[0.25, 0.5, 0.75].map((line) => (
           <line key={line} class="grid-line" x1="0" x2={WIDTH} y1={HEIGHT * line} y2={HEIGHT * line} />
         ))}
-        {bars.flatMap(({ place, values }) => {
+        {bars.map(({ place, time, values }) => {
           let top = HEIGHT;
-          return values.map((value, index) => {
-            const height = (value / most) * (HEIGHT - 4);
-            top -= height;
-            const name = series[index]?.name ?? "";
-            return (
-              <rect
-                key={`${place}${name}`}
-                class={`series ${name}`}
-                x={place * STEP + 1}
-                width={STEP - 2}
-                y={top}
-                height={height}
-                rx="1"
-              />
-            );
-          });
+          return (
+            <g key={place}>
+              <title>{`${time}: ${series.map(({ name }, at) => `${name} ${number(values[at] ?? 0)}`).join(", ")}`}</title>
+              {values.map((value, index) => {
+                const height = (value / most) * (HEIGHT - 4);
+                top -= height;
+                const name = series[index]?.name ?? "";
+                return (
+                  <rect
+                    key={name}
+                    class={`series ${name}`}
+                    x={place * STEP + 1}
+                    width={STEP - 2}
+                    y={top}
+                    height={height}
+                    rx="1"
+                  />
+                );
+              })}
+            </g>
+          );
         })}
       </svg>
       <figcaption>
@@ -76,6 +83,21 @@ export function Chart({
         </span>
         <span>now</span>
       </figcaption>
+      {bars.length > 0 && (
+        <details class="values">
+          <summary>{label}, in numbers</summary>
+          <Table head={["Minute", ...series.map(({ name }) => name)]} label={label}>
+            {bars.toReversed().map(({ place, time, values }) => (
+              <tr key={place}>
+                <td>{time}</td>
+                {values.map((value, at) => (
+                  <td key={series[at]?.name}>{number(value)}</td>
+                ))}
+              </tr>
+            ))}
+          </Table>
+        </details>
+      )}
     </figure>
   );
 }

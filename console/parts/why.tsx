@@ -40,7 +40,7 @@ export function Why({
         />
       </div>
       <p class="why-words">
-        {exactName && <Badge tone="accent">named</Badge>}
+        {exactName && <Badge tone="accent">its very name</Badge>}
         {top.map(({ term, fields: where }) => (
           <span key={term} class="term">
             <b>{wordOf(term, need)}</b> in {where.map((field) => FIELDS[field] ?? field).join(", ")}

@@ -18,6 +18,7 @@ test("the page of agents makes a key that is shown once, shows its rights, and r
   const page = await openConsoleOf(program);
   await goTo(page, "agents", "Agents");
   await page.getByLabel("Name").fill("bot");
+  await page.getByLabel("Profile, if not all servers").fill("work");
   await page.getByLabel("Scopes, separated by commas").fill("mail, ops");
   await page.getByLabel("Ends (30d, or a date)").fill("yesterday");
   await page.getByRole("button", { name: "Make the key" }).click();
@@ -28,7 +29,10 @@ test("the page of agents makes a key that is shown once, shows its rights, and r
   const row = page.getByRole("row", { name: /agent:bot#/ });
   await row.getByText("only read").waitFor();
   expect(await row.textContent()).toContain("mail, ops");
-  expect((await program.keyhole("agents")).out).toContain("bot  only reads, scopes: mail ops, expires");
+  await row.getByRole("cell", { name: "work", exact: true }).waitFor();
+  expect((await program.keyhole("agents")).out).toContain(
+    "bot  only reads, profile work, scopes: mail ops, expires",
+  );
   expect(await axe(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 860 });
   expect(await page.evaluate(OVERFLOW)).toBeLessThanOrEqual(0);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { fromMcpConfig } from "keyhole/sources";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { verifies } from "../claims.ts";
 import { clerk } from "../shop.ts";
@@ -11,7 +11,14 @@ import { eventually } from "../upstream-kit.ts";
 import { axe, findChromium, openBrowser } from "./browser.ts";
 import { type ServedShop, serveShop } from "./console-kit.ts";
 import { HOSTILE, hostileDomain, hostileServer } from "./hostile-shop.ts";
-import { attack, CURRENT_IS_SHOWN, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
+import {
+  attack,
+  CURRENT_IS_SHOWN,
+  OVERFLOW,
+  SCROLL_MENU,
+  TURN_TEXT_INTO_CODE,
+  WIDE_TABLES,
+} from "./in-page.ts";
 
 const PAGES = [
   "Overview",
@@ -19,6 +26,7 @@ const PAGES = [
   "Approvals",
   "Servers",
   "Sessions",
+  "Agents",
   "Unused searches",
   "Usage",
   "Audit",
@@ -239,12 +247,37 @@ describe("the console", () => {
           if (width > 360) expect(await axe(page), place).toEqual([]);
           expect(await overflow(page), place).toBeLessThanOrEqual(0);
           await expect.poll(() => page.evaluate(CURRENT_IS_SHOWN), { message: place }).toBe(true);
+          // Rows of tables are cards, so that nothing of them has to be scrolled to.
+          if (width === 360) expect(await page.evaluate(WIDE_TABLES), place).toEqual([]);
         }
       }
       await page.emulateMedia({ colorScheme: "light" });
       await page.setViewportSize({ width: 1280, height: 860 });
     },
   );
+});
+
+test("the narrow menu shows at its edges that it goes on, and covers nothing of the head", async (context) => {
+  needsBrowser(context);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await go("Overview");
+  const { y } = (await page.getByRole("navigation").boundingBox())!;
+  const edges = async (to: "start" | "end") => {
+    await page.evaluate(SCROLL_MENU(to));
+    const edge = (x: number) => page.screenshot({ clip: { x, y: y + 1, width: 4, height: 2 } });
+    return [await edge(0), await edge(356)] as const;
+  };
+  const [atStart, atEnd] = [await edges("start"), await edges("end")];
+  // The edge where the menu ends is plain, on both sides alike.
+  expect(atStart[0]).toEqual(atEnd[1]);
+  expect(atStart[1]).not.toEqual(atStart[0]);
+  expect(atEnd[0]).not.toEqual(atStart[0]);
+  const [brand, live] = await Promise.all([
+    page.getByRole("link", { name: "Keyhole", exact: true }).boundingBox(),
+    page.getByText("Live", { exact: true }).boundingBox(),
+  ]);
+  expect(brand!.x + brand!.width <= live!.x || brand!.y + brand!.height <= live!.y).toBe(true);
+  await page.setViewportSize({ width: 1280, height: 860 });
 });
 
 describe("T23", () => {

@@ -47,13 +47,15 @@ test("figures tell what happened before the console was opened, by client as it 
       .map((text) => Number(text.replace(",", "")));
     return { way: cells[1], without, withKeyhole, saved };
   };
-  await page.getByRole("region", { name: "Tokens by client" }).waitFor();
+  for (const name of [/^opencode/, /^claude-code/]) await page.getByRole("row", { name }).waitFor();
   const [whole, names] = [await rowOf("opencode"), await rowOf("claude-code")];
   expect(whole.way).toBe("whole definitions");
   expect(names.way).toContain("names alone");
   expect(names.without).toBeGreaterThan(0);
   expect(names.without).toBeLessThan(whole.without);
   for (const row of [whole, names]) expect(row.saved).toBe(row.without - row.withKeyhole);
+  expect(await axe(page)).toEqual([]);
+  await goTo(page, "usage", "Usage");
   const tools = page.getByRole("region", { name: "Calls by tool" }).getByRole("row", { name: /^chaos\.add/ });
   await eventually(async () => expect(await tools.locator("td").nth(1).textContent()).toBe("2"));
   expect(Number(await tools.locator("td").nth(3).textContent())).toBeGreaterThan(0);

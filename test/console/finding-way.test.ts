@@ -18,6 +18,10 @@ test("a search stands in the address, and keys work again after Esc", async ({ s
   await page.locator(".hit").first().waitFor();
   await page.reload();
   await page.locator(".hit").first().waitFor();
+  // The bars of all hits begin and end below each other.
+  const bars = await Promise.all((await page.locator(".track").all()).map((bar) => bar.boundingBox()));
+  expect(bars.length).toBeGreaterThan(3);
+  expect(new Set(bars.map((bar) => `${bar!.x} ${bar!.width}`)).size).toBe(3);
   expect(await page.locator("#need").inputValue()).toBe("delete/order & more");
   await page.locator("#need").focus();
   await page.keyboard.press("Escape");

@@ -104,7 +104,10 @@ describe("the API", () => {
       ["set-cookie", "one=1; Path=/"],
       ["set-cookie", "two=2; Path=/"],
     ]);
-    const other = await serveShop({}, { authenticate: async () => new Response(null, { status: 401, headers }) });
+    const other = await serveShop(
+      {},
+      { authenticate: async () => new Response(null, { status: 401, headers }) },
+    );
     const { headers: answered } = await fetch(other.http.url);
     await other.close();
     expect(answered.getSetCookie()).toEqual(headers.getSetCookie());

@@ -49,3 +49,31 @@ export const CURRENT_IS_SHOWN = `(() => {
   const { left, right } = document.querySelector("nav [aria-current]").getBoundingClientRect();
   return left >= 0 && right <= innerWidth;
 })()`;
+
+/** Notes each question for notifications and each notification, which a page of a test cannot see otherwise. */
+export const NOTE_NOTIFICATIONS = `(() => {
+  const noted = (window.notified = []);
+  const Real = window.Notification;
+  window.Notification = class extends Real {
+    constructor(title, options) {
+      super(title, options);
+      noted.push(title + "; " + options.body);
+    }
+    static requestPermission() {
+      noted.push("asked");
+      return Real.requestPermission();
+    }
+  };
+})()`;
+export const NOTIFIED = "window.notified";
+
+/** The names of the tables that have to be scrolled sideways. */
+export const WIDE_TABLES = `[...document.querySelectorAll(".table")]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((table) => table.getAttribute("aria-label"))`;
+
+/** Scrolls the narrow menu. */
+export const SCROLL_MENU = (to: "start" | "end") => `(() => {
+  const nav = document.querySelector("nav");
+  nav.scrollLeft = ${to === "start" ? "0" : "nav.scrollWidth"};
+})()`;

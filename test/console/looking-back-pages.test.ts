@@ -35,10 +35,15 @@ test("the audit page looks back: one row for a call, older pages, filters, and a
   await page.getByLabel("Outcome").selectOption("dry run");
   await page.getByText("dry run, nothing changed").waitFor();
   expect(await rows.count()).toBe(1);
-  await page.getByLabel("Server, whole").fill("other");
+  await page.getByLabel("Server").fill("other");
   await page.getByText("No records fit").waitFor();
-  await page.getByLabel("Server, whole").fill("shop");
+  await page.getByLabel("Server").fill("shop");
   await page.getByText("dry run, nothing changed").waitFor();
+  // The filter stands in the address.
+  await page.reload();
+  await page.getByText("dry run, nothing changed").waitFor();
+  expect(await page.getByLabel("Server").inputValue()).toBe("shop");
+  expect(await rows.count()).toBe(1);
   await page.setViewportSize({ width: 360, height: 860 });
   expect(await page.evaluate(OVERFLOW)).toBeLessThanOrEqual(0);
   // Nothing of a row has to be scrolled to.
@@ -47,7 +52,9 @@ test("the audit page looks back: one row for a call, older pages, filters, and a
   expect(await axe(page)).toEqual([]);
 });
 
-test("the overview tells calls, failures and times by tool, server, agent and day", async ({ skip }) => {
+test("the page of usage tells calls, failures and times by tool, server, agent and day, and money where there are prices", async ({
+  skip,
+}) => {
   if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
   const shop = await serveShop();
   onTestFinished(() => shop.close());
@@ -55,6 +62,7 @@ test("the overview tells calls, failures and times by tool, server, agent and da
   await shop.as("clerk", "/api/exec", create);
   await shop.as("reader", "/api/exec", create);
   const page = await openPage(shop);
+  await page.getByRole("link", { name: "By tool, server, agent and day" }).click();
   const table = page.getByRole("region", { name: "Calls by tool" });
   expect(await table.locator("tbody").textContent()).toMatch(/^shop\.order\.create21 \w+ 1\d+ ms/);
   await page.getByRole("combobox", { name: "By" }).selectOption("agent");
@@ -66,5 +74,29 @@ test("the overview tells calls, failures and times by tool, server, agent and da
   ]);
   await page.getByRole("combobox", { name: "By" }).selectOption("day");
   await page.getByRole("region", { name: "Calls by day" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  const cost = { name: "shop.order.create", calls: 2, failed: 1, tokens: 9, cost: 1.5 };
+  const json = { kept: true, currency: "EUR", people: [], servers: [], tools: [cost], days: [] };
+  await page.route("**/api/usage?*", (route) => route.fulfill({ json }));
+  await page.reload();
+  await table.getByRole("cell", { name: "1.50 EUR" }).waitFor();
+});
+
+test("a chart has its values as a table, for a keyboard too", async ({ skip }) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  for (let at = 0; at < 3; at += 1) await shop.as("clerk", "/api/ask", { query: "list orders" });
+  await shop.as("reader", "/api/exec", { op: "shop.order.create", args: { customer: "c1" } });
+  const page = await openPage(shop);
+  await page.getByText("Calls by minute, in numbers").focus();
+  await page.keyboard.press("Enter");
+  const rows = await page
+    .getByRole("region", { name: "Calls by minute" })
+    .locator("tbody tr")
+    .allTextContents();
+  const sums = rows.map((row) => /^\d\d:\d\d(\d)(\d)$/.exec(row)?.slice(1).map(Number) ?? []);
+  expect(sums.reduce((sum, [fine = 0]) => sum + fine, 0)).toBe(3);
+  expect(sums.reduce((sum, [, failed = 0]) => sum + failed, 0)).toBe(1);
   expect(await axe(page)).toEqual([]);
 });

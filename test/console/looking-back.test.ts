@@ -100,3 +100,19 @@ test("a menu that is shown while a server starts is compared with the list that 
     expect(early).toMatchObject({ listings: 1, alone: later?.alone, everything: later?.everything });
   });
 });
+
+test("a server that fails again and again is one notice, with how often", async () => {
+  const script = "console.error('no token is set'); process.exit(1)";
+  const mcpServers = { broken: { command: process.execPath, args: ["-e", script] } };
+  const shop = await serveShop({ sources: fromMcpConfig({ mcpServers }, { trusted: true }) });
+  onTestFinished(() => shop.close());
+  const admin = await shop.open();
+  for (let at = 0; at < 2; at += 1) await admin.json("/api/upstreams/restart", { id: "mcp:broken" });
+  await eventually(async () => {
+    const { notices } = await admin.json<OverviewAnswer>("/api/overview");
+    const [first, ...others] = notices.filter(({ detail }) => detail.includes("no token is set"));
+    expect(first).toMatchObject({ what: "mcp:broken failed" });
+    expect(first?.times).toBeGreaterThan(1);
+    expect(others).toEqual([]);
+  });
+});

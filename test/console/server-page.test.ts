@@ -45,6 +45,14 @@ test("the page of a server shows its tools, use and log, and changes its config,
   expect(await answer).toContain('"sum":2');
   await goTo(page, "servers/mcp:chaos", "chaos");
 
+  // The lines of a process that has ended stay, with how it ended.
+  await call("exec", { op: "chaos.crash", args: {} });
+  await call("exec", { op: "chaos.cancelled", args: {} });
+  await page.getByRole("region", { name: "Log of chaos" }).getByText("fatal: chaos was asked for").waitFor();
+  expect(await page.getByRole("region", { name: "Log of chaos" }).textContent()).toMatch(
+    /fatal: chaos was asked for\s+\[it exited with code 7\]/,
+  );
+
   await page.getByRole("button", { name: "Hide add" }).click();
   await page.getByRole("button", { name: "Show again add" }).waitFor();
   await row.waitFor({ state: "detached" });

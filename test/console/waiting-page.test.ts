@@ -12,6 +12,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 import { eventually } from "../upstream-kit.ts";
 import { axe, findChromium, goTo, openPage } from "./browser.ts";
 import { serveShop } from "./console-kit.ts";
+import { NOTE_NOTIFICATIONS, NOTIFIED } from "./in-page.ts";
 
 const chromium = findChromium();
 
@@ -59,6 +60,7 @@ test("a call whose client could not wait is on the page, and runs once after the
   await goTo(page, "approvals", "Approvals");
   expect(await page.getByRole("region", { name: "Arguments" }).textContent()).toContain('"cents": 5');
   expect(await page.getByRole("link", { name: /^Approvals/ }).textContent()).toContain("1");
+  expect(await page.title()).toBe("1 call waits · Approvals · Keyhole");
   await page.getByRole("button", { name: "Approve for the next time" }).click();
   await page.getByText("Nothing waits").waitFor();
   expect(await send()).toMatchObject({ ok: true });
@@ -86,4 +88,32 @@ test("a call whose client could not wait can be declined, and its agent is told 
   // Another try asks again.
   void send();
   await page.getByText("A call waits").waitFor();
+});
+
+test("a call that waits is notified by the system only if the person has asked for it", async ({ skip }) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  await page.context().grantPermissions(["notifications"], { origin: shop.origin });
+  await page.context().addInitScript(NOTE_NOTIFICATIONS);
+  await page.reload();
+  const ask = (cents: number) =>
+    shop.as("clerk", "/api/exec", { op: "shop.refund.send", args: { customer: "c1", cents } });
+  const first = ask(5);
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await first;
+  expect(await page.evaluate(NOTIFIED)).toEqual([]);
+  await page.getByRole("button", { name: "Notify me of calls that wait" }).click();
+  await page.getByRole("button", { name: "Stop notifying me of calls" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await goTo(page, "overview", "Overview");
+  const second = ask(6);
+  await expect
+    .poll(() => page.evaluate(NOTIFIED))
+    .toEqual(["asked", "A call waits for you; clerk: shop.refund.send"]);
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Approve" }).click();
+  expect(await (await second).json()).toMatchObject({ ok: true });
 });

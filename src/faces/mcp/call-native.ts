@@ -17,8 +17,8 @@ import { toPlainText } from "../../core/nouns/plain-text.ts";
 import {
   checkOutside,
   guidanceText,
-  type Outside,
   injectionWarning,
+  type Outside,
 } from "../../core/operations/answer-parts.ts";
 import { detailsJson } from "../../core/operations/error-answer.ts";
 import type { AskingOptions, FaceApi, FaceOptions } from "../../gateway/face-api.ts";

@@ -39,7 +39,11 @@ export interface ConnectionState {
   /** The protocol that the server speaks. */
   era?: PriorDiscovery | undefined;
   last?: OpenTransport | undefined;
+  /** The end of what its earlier processes wrote to stderr, each with how it ended. */
+  earlier?: string;
 }
+
+const EARLIER_CHARS = 16_384;
 
 /** How often to look for a consent. */
 const CONSENT_MS = 500;
@@ -217,6 +221,11 @@ export abstract class Connection {
         onAsked: (fact) => this.onAsked(fact),
         onListChanged: () => this.relistSoon(),
         onTransport: (transport) => {
+          const { last, earlier = "" } = this.state;
+          if (last?.process) {
+            const ended = `${last.process.stderrText().trimEnd()}\n[${last.ending ?? "it was ended"}]\n`;
+            this.state.earlier = `${earlier}${ended.trimStart()}`.slice(-EARLIER_CHARS);
+          }
           this.state.last = transport;
           this.transports.add(transport);
         },

@@ -47,7 +47,7 @@ export interface UpstreamDiagnostics {
   readonly running: number;
   readonly waiting: number;
   readonly invalidLines: number;
-  /** The last output on stderr, without secrets of the config. */
+  /** The last output on stderr, that of earlier processes before it, without secrets of the config. */
   readonly stderr: string;
 }
 
@@ -262,8 +262,11 @@ export class Upstream extends Connection {
   }
 
   diagnostics(): UpstreamDiagnostics {
-    const { session, last } =
-      [this, ...this.sides.values()].find(({ state }) => state.session)?.state ?? this.state;
+    const {
+      session,
+      last,
+      earlier = "",
+    } = [this, ...this.sides.values()].find(({ state }) => state.session)?.state ?? this.state;
     return {
       connected: session !== undefined,
       pid: session?.transport.process?.pid ?? undefined,
@@ -272,7 +275,7 @@ export class Upstream extends Connection {
       running: this.slots.running(),
       waiting: this.slots.waiting(),
       invalidLines: last?.process?.invalidLines ?? 0,
-      stderr: hideSecrets(last?.process?.stderrText() ?? ""),
+      stderr: hideSecrets(`${earlier}${last?.process?.stderrText() ?? ""}`),
     };
   }
 

@@ -47,6 +47,8 @@ export interface AgentKey {
   readonly id: string;
   readonly scopes: readonly string[];
   readonly allowWrite: boolean;
+  /** The choice of servers and tools that it is pinned to. */
+  readonly profile?: string | undefined;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly expiresAt?: number | undefined;

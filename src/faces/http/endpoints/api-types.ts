@@ -16,9 +16,11 @@ export type SourceShown = Freshness & { readonly id: string };
 
 /** Something that happened to the gateway. */
 export interface Notice {
+  /** The last time. */
   readonly at: number;
   readonly what: string;
   readonly detail: string;
+  readonly times: number;
 }
 
 /** The events of one minute. */

@@ -35,10 +35,10 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
   return [
     defineAdminEndpoint("GET /api/waiting", {
       title: "How much waits for a person, and the calls that wait.",
-      handle: async (): Promise<WaitingAnswer> => ({
-        counts: await countWaiting(parts),
-        calls: approvals.waiting(),
-      }),
+      handle: async (): Promise<WaitingAnswer> => {
+        const calls = await waitingCalls(parts);
+        return { counts: await countWaiting(parts, calls), calls };
+      },
     }),
     defineAdminEndpoint("GET /api/approvals", {
       title: "Servers, definitions and calls that wait for a person.",
@@ -74,7 +74,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
             definitions: listed.find((one) => one.server === server)?.definitions ?? [],
           };
         });
-        return { servers, calls: [...approvals.waiting(), ...(await keptCalls(parts))] };
+        return { servers, calls: await waitingCalls(parts) };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/definitions", {
@@ -129,11 +129,14 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
   ];
 }
 
-export async function countWaiting(parts: ConsoleParts): Promise<WaitingCounts> {
+export async function countWaiting(
+  parts: ConsoleParts,
+  calls?: readonly WaitingCall[],
+): Promise<WaitingCounts> {
   return {
     servers: (await waitingServers(parts)).length,
     definitions: parts.gateway.pins.list().filter(waits).length,
-    calls: parts.approvals.waiting().length + (await keptCalls(parts)).length,
+    calls: (calls ?? (await waitingCalls(parts))).length,
   };
 }
 
@@ -147,12 +150,13 @@ async function proposalsFor(parts: ConsoleParts, labels: readonly string[], entr
   return (await Promise.all(rows)).flat();
 }
 
-/** Calls whose client could not wait. They are approved for the next time. */
-async function keptCalls({ gateway }: ConsoleParts): Promise<readonly WaitingCall[]> {
+/** Calls that wait, and those whose client could not: they have a hash, and are approved for the next time. */
+async function waitingCalls({ gateway, approvals }: ConsoleParts): Promise<readonly WaitingCall[]> {
   const kept = (await faceApiOf(gateway).keptQuestions()?.list()) ?? [];
-  return kept.map(({ name: id, op, args, why, principal, askedAt, hash }) => ({
+  const shown = kept.map(({ name: id, op, args, why, principal, askedAt, hash }) => ({
     ...{ id, op, args, why, principal, askedAt, hash },
   }));
+  return [...approvals.waiting(), ...shown];
 }
 
 interface WaitingForPerson extends Pick<WaitingServer, "server" | "id" | "reason"> {

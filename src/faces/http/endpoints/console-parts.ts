@@ -34,7 +34,7 @@ export interface AgentKeys {
   revoke(name: string, by: string): Promise<boolean>;
 }
 
-export interface NewAgentKey extends Pick<AgentKey, "name" | "scopes" | "allowWrite"> {
+export interface NewAgentKey extends Pick<AgentKey, "name" | "scopes" | "allowWrite" | "profile"> {
   /** A time from now, such as `30d`, or a date; empty for never. */
   readonly expires: string;
 }

@@ -243,6 +243,7 @@ const newAgentSchema = z.object({
   name: z.string(),
   scopes: z.array(z.string()),
   allowWrite: z.boolean(),
+  profile: z.string().min(1).optional(),
   expires: z.string(),
 });
 

@@ -121,12 +121,15 @@ export function createRecorder(
 
   function noteEvent(event: NoticeEvent | SourceEvent): void {
     if ((event.gateway ?? gateway.name) !== gateway.name) return;
-    if (event.type === "source") {
-      tell({ topic: "sources" });
-      if (event.state !== "failed") return;
-    }
-    const what = event.type === "source" ? `source ${event.source}` : event.notice;
-    notices = [{ at: core.clock.now(), what, detail: event.detail ?? "" }, ...notices].slice(0, MOST_NOTICES);
+    if (event.type === "source") tell({ topic: "sources" });
+    // The event of the source says the same.
+    if (event.type === "source" ? event.state !== "failed" : event.notice === "source-refused") return;
+    const { detail = "" } = event;
+    const what = event.type === "source" ? `${event.source} failed` : event.notice.replaceAll("-", " ");
+    const isSame = (one: Notice) => one.what === what && one.detail === detail;
+    const times = (notices.find(isSame)?.times ?? 0) + 1;
+    const others = notices.filter((one) => !isSame(one));
+    notices = [{ at: core.clock.now(), what, detail, times }, ...others].slice(0, MOST_NOTICES);
     tell({ topic: "notices" });
   }
 
