@@ -1,5 +1,4 @@
 import { isPlainObject, type PlainObject, setMember } from "../util/plain-object.ts";
-import type { JsonSchema } from "./json-schema.ts";
 import { type KeywordHolds, SCHEMA_KEYWORDS, type SchemaKeyword } from "./schema-keywords.ts";
 
 /** A schema directly inside another one. `value` is not checked: it may be anything. */
@@ -118,42 +117,4 @@ export function unescapePart(part: string): string {
 /** Escapes a key for a JSON pointer. See {@link unescapePart}. */
 export function escapePart(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-/** Keywords that guard an input but tell a model nothing that it needs to write one. */
-const SILENT = new Set(["$schema", "$id", "propertyNames", "minLength", "maxLength", "minItems", "maxItems"]);
-/** Bounds that any sensible number keeps. */
-const NATURAL: ReadonlyMap<string, (bound: number) => boolean> = new Map([
-  ["minimum", (bound) => bound === 0 || bound === 1 || bound <= -(2 ** 31)],
-  ["exclusiveMinimum", (bound) => bound === 0 || bound <= -(2 ** 31)],
-  ["maximum", (bound) => bound >= 2 ** 31 - 1],
-  ["exclusiveMaximum", (bound) => bound >= 2 ** 31 - 1],
-]);
-
-/** Copies a schema for a model to read, without the keywords that only a validator needs. */
-export function compactSchema(schema: JsonSchema): JsonSchema {
-  return compact(schema) as JsonSchema;
-}
-
-function compact(schema: unknown): unknown {
-  if (!isPlainObject(schema)) return schema;
-  return mapSchema(schema, Object.hasOwn(schema, "description") ? DESCRIBED : UNDESCRIBED);
-}
-
-const UNDESCRIBED: SchemaMapper = {
-  subschema: (part, keyword) => (SILENT.has(keyword) ? undefined : compact(part)),
-  value: (value, keyword) => (isSilent(keyword, value) ? undefined : value),
-};
-
-/** A description says better than a pattern what a text has to look like. */
-const DESCRIBED: SchemaMapper = {
-  ...UNDESCRIBED,
-  value: (value, keyword, holds) =>
-    keyword === "pattern" ? undefined : UNDESCRIBED.value(value, keyword, holds),
-};
-
-function isSilent(keyword: string, value: unknown): boolean {
-  if (SILENT.has(keyword)) return true;
-  if (keyword === "default") return value === "" || value === false || typeof value === "number";
-  return typeof value === "number" && (NATURAL.get(keyword)?.(value) ?? false);
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { z } from "zod";
+import { compactSchema } from "../../base/json-schema/fit-schema.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { compactSchema } from "../../base/json-schema/walk-schema.ts";
 import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
