@@ -63,8 +63,8 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   readonly askAfterInjection?: boolean;
   readonly limits?: Partial<Limits>;
   /**
-   * Learning from use. Default: on, kept where `storage` keeps values. `log` names a SQLite file for it, or another
-   * driver; `false` switches it off.
+   * Learning from use. Default: on, kept where `storage` keeps values. `log` names a SQLite file for it, with which
+   * later menus name the tools first that their caller used, or another driver; `false` switches it off.
    */
   readonly learning?: (Omit<LearningOptions, "log"> & { readonly log?: string | OpenStorage }) | false;
   /** Sources of further entries, in addition to the domains. */

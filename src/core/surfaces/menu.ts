@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { z } from "zod";
 import { compactSchema } from "../../base/json-schema/fit-schema.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
@@ -25,17 +26,21 @@ export interface MenuOptions extends ShortcutOptions {
 }
 
 /**
- * Lists the tools of a surface. The list depends only on the visible domains, never on what was discovered, so
- * prompt caches stay valid. The search tool carries a map of the catalog, as detailed as the budget allows. The token
+ * Lists the tools of a surface. The list depends only on the visible domains and the caller's habits before this start,
+ * never on what was discovered, so prompt caches stay valid. The search tool carries a map of the catalog, as detailed as the budget allows. The token
  * counter is large, so it is loaded only when something has to be counted.
  */
-export async function createMenu(view: View, options: MenuOptions = {}): Promise<readonly MenuTool[]> {
+export async function createMenu(
+  view: View,
+  options: MenuOptions = {},
+  habits: readonly string[] = [],
+): Promise<readonly MenuTool[]> {
   const { surface, toolSearch, run, shortcuts, nativeNames } = options;
   if (surface === "native")
     return [...nativeTools(view.shown, nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
   const menus = menusOf(view.shown);
-  const key = JSON.stringify([surface, toolSearch, run, shortcuts, view.principal.allowWrite]);
-  const menu = menus.get(key) ?? makeMenu(view, options);
+  const key = JSON.stringify([surface, toolSearch, run, shortcuts, view.principal.allowWrite, habits]);
+  const menu = menus.get(key) ?? makeMenu(view, options, habits);
   menus.set(key, menu);
   menu.catch(() => menus.delete(key));
   return menu;
@@ -43,14 +48,19 @@ export async function createMenu(view: View, options: MenuOptions = {}): Promise
 
 /** The menus of the same entries by options: every conversation asks for one, and counting takes milliseconds. */
 const menusOf = memoizeByObject(
-  (_shown: readonly Entry[]) => new Map<string, Promise<readonly MenuTool[]>>(),
+  (_shown: readonly Entry[]) => new LRUCache<string, Promise<readonly MenuTool[]>>({ max: MOST_MENUS }),
 );
+const MOST_MENUS = 64;
 
-async function makeMenu(view: View, options: MenuOptions): Promise<readonly MenuTool[]> {
+async function makeMenu(
+  view: View,
+  options: MenuOptions,
+  habits: readonly string[],
+): Promise<readonly MenuTool[]> {
   const offered = surfaceTools(options);
   const asking = offered.findIndex(({ operation }) => operation === "ask");
   const finder = Math.max(0, asking);
-  const rows = domainRows(view);
+  const rows = domainRows(view, habits);
   // Some clients show a model only the beginning of a description.
   const names = listNames(
     rows.map(({ name }) => name),
