@@ -281,6 +281,63 @@ test("an entry point that an answer about another domain named in passing is sho
   await gateway.close();
 });
 
+test("the way into a domain stands before its documents, however many of them match better", async () => {
+  const gateway = shopWithColumns();
+  const { text } = await gateway.ask({ query: "order status column", limit: 18 });
+  const lines = text.split("\n").filter((line) => line.startsWith("- shop://"));
+  expect(lines.length).toBeGreaterThan(15);
+  expect(lines[0]).toContain("Begin here with an order.");
+  await gateway.close();
+});
+
+test("the way into a domain that an answer about another one found is shown again by its own", async () => {
+  const gateway = shopWithColumns();
+  const session = await gateway.openSession();
+  const { hits } = await gateway.ask({
+    query: "water the plants with an order of things",
+    limit: 18,
+    session,
+  });
+  expect(hits[0]?.name).toBe("water_plants");
+  expect(hits.find(({ name }) => name === "start_orders")).toBeDefined();
+  const { text } = await gateway.ask({ query: "order status column", session });
+  expect(text).toContain("Begin here with an order.");
+  await gateway.close();
+});
+
+/** A domain with one way in and fifteen columns of a table, beside another domain. */
+function shopWithColumns() {
+  const inputSchema = { type: "object" };
+  const columns = Array.from({ length: 15 }, (_, at) => ({
+    name: `status_${at}`,
+    route: `shop://resources/columns/status_${at}`,
+    description: `Column of the order status, number ${at}.`,
+    fetch: () => "",
+  }));
+  const start = {
+    name: "start_orders",
+    description: "Begin here with an order.",
+    visibility: "entry" as const,
+  };
+  return createGateway({
+    domains: [
+      defineDomain({
+        name: "shop",
+        description: "Sales.",
+        tools: [defineTool({ ...start, inputSchema, execute: () => "" })],
+        resources: columns.map((column) => defineResource(column)),
+      }),
+      defineDomain({
+        name: "garden",
+        description: "Plants.",
+        tools: ["water_plants", "feed_plants"].map((name) =>
+          defineTool({ name, description: `${name.replace("_", " ")}.`, inputSchema, execute: () => "" }),
+        ),
+      }),
+    ],
+  });
+}
+
 test("an answer to many needs has room for two hits of each", () => {
   const needs = (count: number) => ({ queries: Array.from({ length: count }, (_, at) => `need ${at}`) });
   expect(countWanted(needs(3), [])).toBe(10);

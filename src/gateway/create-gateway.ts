@@ -174,12 +174,15 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
 /** The part of the gateway that only faces use. */
 function toCore({ options, parts, sources, catalog, runner, observers, questions }: Assembly): FaceApi {
   const { owner, sessions } = parts;
+  const habitsOf: FaceApi["habitsOf"] = async ({ scopeKey, principal }) =>
+    (await parts.services.learning?.habits({ scope: scopeKey, principal: principal.id })) ?? [];
   return {
     ...runner,
     clock: parts.clock,
     publish: parts.publish,
     view: async (need, principal = owner) => (await catalog.available(need, principal)).viewFor(principal),
-    menuOf: createMenu,
+    menuOf: async (view, menu) => createMenu(view, menu, await habitsOf(view)),
+    habitsOf,
     approvals: parts.approvals,
     audit: options.audit?.store,
     sources: () => sources.inUse(),

@@ -106,7 +106,9 @@ export function gatewayDefaults(options: GatewayOptions) {
 function openLearning({ learning = {}, storage }: GatewayOptions): Learning | undefined {
   if (learning === false) return undefined;
   const { log = storage, ...options } = learning;
-  if (typeof log !== "string") return createLearning(termsOf, { ...options, ...(log && { log }) });
+  // Gateways that share a driver start at different times, and their menus have to be the same: no habits.
+  if (typeof log !== "string")
+    return { ...createLearning(termsOf, { ...options, ...(log && { log }) }), habits: async () => [] };
   const file = openSqliteStorage(log);
   const learned = createLearning(termsOf, { ...options, log: file.open });
   return { ...learned, close: () => learned.close().finally(file.close) };

@@ -93,7 +93,10 @@ export interface FaceApi {
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
   /** The view of a principal (default: the owner) that meets the need. @throws CLOSED after the close. */
   view(need: CatalogNeed, principal?: Principal): Promise<View>;
+  /** The menu of a view, with its caller's habits. */
   menuOf(view: View, options: MenuOptions): Promise<readonly MenuTool[]>;
+  /** Routes that the caller of a view used before this gateway was asked for its first menu, most often first. */
+  habitsOf(view: View): Promise<readonly string[]>;
   readonly clock: Clock;
   readonly publish: Publish;
   /** The audit log, if the gateway has one. */

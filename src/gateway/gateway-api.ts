@@ -63,8 +63,8 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   readonly askAfterInjection?: boolean;
   readonly limits?: Partial<Limits>;
   /**
-   * Learning from use. Default: on, stored in `storage`. `log` names a SQLite file for it, or another driver; `false`
-   * switches it off.
+   * Learning from use. Default: on, stored in `storage`. `log` names a SQLite file for it, or another driver; with it,
+   * later menus name first the tools that their caller used. `false` switches learning off.
    */
   readonly learning?: (Omit<LearningOptions, "log"> & { readonly log?: string | OpenStorage }) | false;
   /** Sources of further entries, besides the domains. */

@@ -161,6 +161,19 @@ describe("read before write", () => {
     expect(refused.text).toContain("Read first: hub.get_page, which needs repo.");
   });
 
+  test("a call that names no thing is about none that could be read, and a deprecated read is never suggested", async () => {
+    const hub = open([hubOf(["find_page", { text: {} }], ["close_page", {}, { destructiveHint: true }])]);
+    const dry = { op: "hub.close_page", args: {}, session: await hub.openSession(), dryRun: true };
+    expect((await hub.exec(dry)).text).not.toContain("read");
+    const read = { id: { type: "string" } };
+    const { tools = [], ...pages } = hubOf(["get_page", read], ["show_page", read], ["update_page", read]);
+    const old = { ...tools[0]!, description: "Get a page. DEPRECATED: use show_page." };
+    const gateway = open([{ ...pages, tools: [old, ...tools.slice(1)] }]);
+    const write = { op: "hub.update_page", args: { id: "a" } };
+    const { text } = await gateway.exec({ ...write, session: await gateway.openSession(), dryRun: true });
+    expect(text).toContain('Read first: hub.show_page {"id":"a"}.');
+  });
+
   test("a batch that reads first is not warned", async () => {
     const gateway = open();
     const session = await gateway.openSession();

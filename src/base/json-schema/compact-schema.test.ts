@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compactSchema } from "./walk-schema.ts";
+import { compactSchema } from "./fit-schema.ts";
 
 test("keywords that only a validator needs are left out, at any depth", () => {
   const schema = {
@@ -58,4 +58,20 @@ test("names and data that are spelt like keywords stay", () => {
     required: ["minLength"],
   };
   expect(compactSchema(schema)).toEqual(schema);
+});
+
+test("definitions that nothing refers to are left out, and those behind a definition stay", () => {
+  const text = { type: "string" };
+  const schema = {
+    type: "object",
+    properties: { parent: { $ref: "#/$defs/parent" } },
+    $defs: {
+      parent: { properties: { id: { $ref: "#/$defs/id" } } },
+      id: text,
+      block: { $ref: "#/$defs/id" },
+    },
+  };
+  const { block: _, ...needed } = schema.$defs;
+  expect(compactSchema(schema)).toEqual({ ...schema, $defs: needed });
+  expect(compactSchema({ type: "object", $defs: { id: text } })).toEqual({ type: "object" });
 });

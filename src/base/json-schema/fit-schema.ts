@@ -11,7 +11,7 @@ import {
   typesOf,
 } from "./flatten-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { compactSchema, pointerParts, subschemas } from "./walk-schema.ts";
+import { mapSchema, pointerParts, type SchemaMapper, subschemas } from "./walk-schema.ts";
 
 /**
  * Shortens an input schema to a token budget. A schema that fits only becomes compact. Otherwise its properties are
@@ -173,4 +173,50 @@ function definitionOf(reference: unknown): string | undefined {
   if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
   const [keyword, name] = pointerParts(reference.slice(1)) ?? [];
   return name === undefined ? undefined : `${keyword}/${name}`;
+}
+
+/**
+ * Copies a schema for a model to read, without the keywords that only a validator needs and without definitions that
+ * nothing refers to.
+ */
+export function compactSchema(schema: JsonSchema): JsonSchema {
+  const whole = compact(schema) as JsonSchema;
+  const definitions = readDefinitions(whole);
+  if (definitions.size === 0) return whole;
+  const { $defs: _, definitions: __, ...rest } = whole;
+  const needed = definitionsFor(rest, definitions);
+  return needed ? { ...rest, ...toContainers(definitions, needed) } : whole;
+}
+
+/** Keywords that guard an input but tell a model nothing that it needs to write one. */
+const SILENT = new Set(["$schema", "$id", "propertyNames", "minLength", "maxLength", "minItems", "maxItems"]);
+/** Bounds that any sensible number keeps. */
+const NATURAL: ReadonlyMap<string, (bound: number) => boolean> = new Map([
+  ["minimum", (bound) => bound === 0 || bound === 1 || bound <= -(2 ** 31)],
+  ["exclusiveMinimum", (bound) => bound === 0 || bound <= -(2 ** 31)],
+  ["maximum", (bound) => bound >= 2 ** 31 - 1],
+  ["exclusiveMaximum", (bound) => bound >= 2 ** 31 - 1],
+]);
+
+function compact(schema: unknown): unknown {
+  if (!isPlainObject(schema)) return schema;
+  return mapSchema(schema, Object.hasOwn(schema, "description") ? DESCRIBED : UNDESCRIBED);
+}
+
+const UNDESCRIBED: SchemaMapper = {
+  subschema: (part, keyword) => (SILENT.has(keyword) ? undefined : compact(part)),
+  value: (value, keyword) => (isSilent(keyword, value) ? undefined : value),
+};
+
+/** A description says better than a pattern what a text has to look like. */
+const DESCRIBED: SchemaMapper = {
+  ...UNDESCRIBED,
+  value: (value, keyword, holds) =>
+    keyword === "pattern" ? undefined : UNDESCRIBED.value(value, keyword, holds),
+};
+
+function isSilent(keyword: string, value: unknown): boolean {
+  if (SILENT.has(keyword)) return true;
+  if (keyword === "default") return value === "" || value === false || typeof value === "number";
+  return typeof value === "number" && (NATURAL.get(keyword)?.(value) ?? false);
 }

@@ -1,5 +1,4 @@
 import { isPlainObject, type PlainObject, setMember } from "../util/plain-object.ts";
-import type { JsonSchema } from "./json-schema.ts";
 import { type KeywordHolds, SCHEMA_KEYWORDS, type SchemaKeyword } from "./schema-keywords.ts";
 
 /** A schema directly inside another. `value` is unchecked and may be anything. */
@@ -118,42 +117,4 @@ export function unescapePart(part: string): string {
 /** Escapes a key for a JSON pointer. See {@link unescapePart}. */
 export function escapePart(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-/** Keywords for validators that do not help a model to write input. */
-const SILENT = new Set(["$schema", "$id", "propertyNames", "minLength", "maxLength", "minItems", "maxItems"]);
-/** Bounds that every sensible number respects. */
-const NATURAL: ReadonlyMap<string, (bound: number) => boolean> = new Map([
-  ["minimum", (bound) => bound === 0 || bound === 1 || bound <= -(2 ** 31)],
-  ["exclusiveMinimum", (bound) => bound === 0 || bound <= -(2 ** 31)],
-  ["maximum", (bound) => bound >= 2 ** 31 - 1],
-  ["exclusiveMaximum", (bound) => bound >= 2 ** 31 - 1],
-]);
-
-/** Copies a schema for a model, without keywords that only a validator needs. */
-export function compactSchema(schema: JsonSchema): JsonSchema {
-  return compact(schema) as JsonSchema;
-}
-
-function compact(schema: unknown): unknown {
-  if (!isPlainObject(schema)) return schema;
-  return mapSchema(schema, Object.hasOwn(schema, "description") ? DESCRIBED : UNDESCRIBED);
-}
-
-const UNDESCRIBED: SchemaMapper = {
-  subschema: (part, keyword) => (SILENT.has(keyword) ? undefined : compact(part)),
-  value: (value, keyword) => (isSilent(keyword, value) ? undefined : value),
-};
-
-/** A description explains the format of a text better than a pattern. */
-const DESCRIBED: SchemaMapper = {
-  ...UNDESCRIBED,
-  value: (value, keyword, holds) =>
-    keyword === "pattern" ? undefined : UNDESCRIBED.value(value, keyword, holds),
-};
-
-function isSilent(keyword: string, value: unknown): boolean {
-  if (SILENT.has(keyword)) return true;
-  if (keyword === "default") return value === "" || value === false || typeof value === "number";
-  return typeof value === "number" && (NATURAL.get(keyword)?.(value) ?? false);
 }

@@ -33,6 +33,9 @@ describe("toSummary", () => {
     ],
     ["Lists rooms.\n\nDeprecated since 2.0, use spaces.", "Deprecated since 2.0, use spaces."],
     ["Removes deprecated rooms. Now.", "Removes deprecated rooms."],
+    ["Notes | Create a page\nError Responses:\n400: Bad request", "Notes | Create a page"],
+    ["Search papers\n\tArgs: \n  query: words", "Search papers"],
+    ["Creates an issue with\nthese fields:\n- title", "Creates an issue with these fields: - title"],
     ["", ""],
     ["...", "..."],
   ])("reads %j as %j", (description, summary) => {

@@ -25,9 +25,11 @@ function stripLeadingMarks(text: string): string {
   return close === -1 ? unopened : unopened.slice(0, close) + unopened.slice(close + 2);
 }
 
-/** Headings have no full stop; the blank line after a heading ends it. */
+/** Headings have no full stop; the blank line after a heading ends it. So does the heading of a list: `Args:`. */
 function firstParagraph(text: string): string {
-  const end = text.search(/\n[^\S\n]{0,80}\n|\r\n[^\S\n]{0,80}\r\n/);
+  const end = text.search(
+    /\n[^\S\n]{0,80}\n|\r\n[^\S\n]{0,80}\r\n|\r?\n[^\S\n]{0,80}\p{Lu}[\p{L} ]{1,40}:[^\S\n]{0,80}\n/u,
+  );
   return end === -1 ? text : text.slice(0, end);
 }
 

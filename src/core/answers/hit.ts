@@ -24,6 +24,8 @@ export const hitSchema = z.object({
   unavailable: z.string().optional().describe("why it cannot be used now"),
   /** Shown because it is an entry point of its domain, not because it matched. */
   entryPoint: z.literal(true).optional(),
+  /** An entry point of its domain, whether it matched or not. */
+  wayIn: z.literal(true).optional(),
   /** Below the place where relevance falls off: shown because the caller wants that many. */
   weak: z.literal(true).optional(),
   /** An earlier answer of the session showed it, so this one only names it. */
@@ -37,8 +39,9 @@ const DONT_CHARS = 80;
 
 /** An entry as search shows it, from the fullest form to the bare address. */
 export const hitForms: (entry: Entry) => readonly Hit[] = memoizeByObject((entry) => {
-  const { route, op, kind, domain, name, lane, status } = entry;
-  const bare: Hit = { route, op, kind, domain, name, lane };
+  const { route, op, kind, domain, name, lane, status, visibility } = entry;
+  const wayIn = visibility === "entry" && { wayIn: true as const };
+  const bare: Hit = { route, op, kind, domain, name, lane, ...wayIn };
   const why = status && { unavailable: `${status.state}: ${cutText(status.reason, REASON_CHARS)}` };
   const signature = (maxChars: number, requiredOnly = false) =>
     kind === "resource" ? {} : { signature: toSignature(entry.inputSchema, { maxChars, requiredOnly }) };

@@ -5,6 +5,7 @@ import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
 import {
   CHANGING_VERBS,
   CREATING_VERBS,
@@ -71,6 +72,8 @@ export function missingRead(
   if (isCreate ? readBeforeWrite === undefined : !isChange || onlyReads(entry)) return undefined;
   const reads = readsNear(entry, view);
   const subject = isChange ? subjectOf(entry, args) : undefined;
+  // A call that names nothing, such as the close of a browser, is about no thing that could be read.
+  if (isChange && !subject && readBeforeWrite === undefined) return undefined;
   if (reads.length === 0 || wasRead(subject, reads, session.memory)) return undefined;
   const calls = [
     ...(subject ? readsOf(reads, subject.key, args) : []),
@@ -154,11 +157,15 @@ function groupOf(entry: Entry): string {
 function readsNear(entry: Entry, view: View): Entry[] {
   const group = groupOf(entry);
   const isNear = (other: Entry) => {
-    if (other.kind !== "tool" || other.lane !== "read") return false;
+    if (other.kind !== "tool" || other.lane !== "read" || isDeprecated(other)) return false;
     const around = groupOf(other);
     return around === group || group.startsWith(`${around}.`);
   };
   return view.shown.filter(isNear).sort((left, right) => groupOf(right).length - groupOf(left).length);
+}
+
+function isDeprecated({ description }: Entry): boolean {
+  return /^deprecated\b/i.test(toSummary(description));
 }
 
 interface Subject {

@@ -4,6 +4,7 @@ import { extractPolicy } from "./ingest-entry.ts";
 describe("extractPolicy", () => {
   test.each<[string, ReturnType<typeof extractPolicy>]>([
     ["Lists orders.", undefined],
+    ["Thinks. Don't hesitate to add thoughts. Do not worry about order.", undefined],
     ["Use this tool to list orders. Returns an array.", undefined],
     ["Sends mail. Use when the user asks for it.", { do: ["When the user asks for it"] }],
     ["Use this tool only when a page exists.", { do: ["Only when a page exists"] }],

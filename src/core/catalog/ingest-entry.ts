@@ -99,7 +99,7 @@ const MAX_READ = 8_000;
 const OPENINGS: readonly (readonly [part: PolicyPart, opening: RegExp])[] = [
   ["edgeCases", /^edge[ -]cases?\b\s*[:\u2013\u2014-]?\s*/i],
   ["edgeCases", /^(?=(?:if|when) (?:ambiguous|unsure|unclear|uncertain|not sure|in doubt)\b)/i],
-  ["dont", /^(?:please )?(?:do not|don['’]t|do['’]?nts?|never|avoid)\b\s*/i],
+  ["dont", /^(?:please )?(?:do not|don['’]t|do['’]?nts?|never|avoid)\b(?!\s*(?:hesitate|worry)\b)\s*/i],
   ["dont", /^(?:when )?not (?=(?:for|to use|to be used)\b)/i],
   ["dont", /^(?=this(?: tool)? (?:must|should) not\b)/i],
   ["do", /^(?:use|call|choose)(?: this| it| the)?(?: tool)? (?=(?:only )?(?:when|whenever|if)\b)/i],

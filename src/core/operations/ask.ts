@@ -76,9 +76,9 @@ export const ask = defineOperation({
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);
     warmUp(found, context.view);
-    const about = new Set(found.map(({ domain }) => domain));
-    // The way into another domain, named in passing, is still to be shown by an answer about that domain.
-    const shown = output.hits.filter(({ entryPoint, domain }) => !entryPoint || about.has(domain));
+    const about = new Set(found.slice(0, output.queries.length).map(({ domain }) => domain));
+    // The way into another domain is still to be shown by an answer about that domain.
+    const shown = output.hits.filter(({ wayIn, domain }) => !wayIn || about.has(domain));
     const seen = context.discovers === undefined ? shown : toDiscover(found, context.discovers);
     const discovered = seen.filter((hit) => hit.kind !== "resource");
     context.session?.update((memory) =>
@@ -193,9 +193,11 @@ function answerText(output: AskOutput, words: ToolNames): string {
 
 /** The way into a domain stands before its documents. */
 function entryPointsFirst(hits: readonly Hit[]): Hit[] {
-  const { points = [], found = [] } = Object.groupBy(hits, (hit) => (hit.entryPoint ? "points" : "found"));
-  const place = found.findIndex(({ kind }) => kind === "resource");
-  return place < 0 ? [...found, ...points] : found.toSpliced(place, 0, ...points);
+  const place = hits.findIndex(({ kind }) => kind === "resource");
+  const { ways = [], others = [] } = Object.groupBy(hits.slice(place), (hit) =>
+    hit.wayIn ? "ways" : "others",
+  );
+  return place < 0 ? [...hits] : [...hits.slice(0, place), ...ways, ...others];
 }
 
 /** Entries that earlier answers showed. None if found tools become tools of the model: each answer must name them. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { FieldError } from "../../base/json-schema/field-error.ts";
 import { fieldsInError } from "../../base/json-schema/field-errors.ts";
-import { fitSchema } from "../../base/json-schema/fit-schema.ts";
+import { compactSchema, fitSchema } from "../../base/json-schema/fit-schema.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { compactSchema } from "../../base/json-schema/walk-schema.ts";
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";

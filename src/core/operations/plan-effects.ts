@@ -5,6 +5,7 @@ import { fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { undoingVerbs } from "../../search/analysis/tool-verbs.ts";
 import type { View } from "../access/view.ts";
 import { toContentText } from "../answers/content.ts";
+import { isSimulated } from "../calls/make-call.ts";
 import { type Entry, LANES, type UndoStep } from "../nouns/entry.ts";
 import type { Effect } from "./plan.ts";
 import type { RunResult } from "./run-plan.ts";
@@ -66,7 +67,8 @@ export function effectsText(
 
 function effectLine({ op, args: given, state, lane, says, undo }: ShownEffect, index: number): string {
   const mark = lane === "destructive" ? " [destructive]" : "";
-  const told = says === undefined ? "" : `: ${cutText(saysText(state, says), SAYS_CHARS)}`;
+  const told =
+    says === undefined || isSimulated(says as Json) ? "" : `: ${cutText(saysText(state, says), SAYS_CHARS)}`;
   const back = undo ? ` (undo: ${undo.op} ${cutText(JSON.stringify(undo.args), SAYS_CHARS)})` : "";
   const name = state === "not_done" ? "not done" : state;
   return `${index + 1}. ${name} ${op} ${cutText(JSON.stringify(given), ARGS_CHARS)}${mark}${told}${back}`;

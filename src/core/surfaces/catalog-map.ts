@@ -17,8 +17,10 @@ interface DomainRow {
   readonly name: string;
   /** Everything that it lists. */
   readonly count: number;
-  /** Its tools and skills, the most telling first. */
+  /** Its tools and skills: the used ones, then the most telling. */
   readonly tools: readonly NamedTool[];
+  /** How many of them the caller has used. */
+  readonly used: number;
   /** The first sentence of its server's instructions. */
   readonly says?: string | undefined;
 }
@@ -45,7 +47,8 @@ const SAYS_CHARS = 140;
 
 /**
  * Writes a line for each domain: tools with their required arguments as far as the room reaches, then the nouns of the
- * other tools, then the words of its server. Each domain gets a name before another gets its second.
+ * other tools, then the words of its server. Used tools are named first, in turn by domain. Then each domain gets a name
+ * before another gets its second.
  */
 export function writeMap(rows: readonly DomainRow[], room: number, countTokens: TokenCounter): string {
   const lengths = chooseLengths(rows, room, countTokens);
@@ -77,12 +80,14 @@ function chooseLengths(
   const chosen = fitPieces(bare, room - countTokens(MORE), countTokens);
   const lengths = chosen.map((form) => (form === 0 ? 0 : -form));
   let used = countTokens(assemble(rows, lengths));
-  for (let rank = 0; rank < MOST_NAMED; rank++) {
-    for (const [at, row] of rows.entries()) {
-      if (rank >= row.tools.length || lengths[at] !== rank) continue;
-      used += countTokens(rowText(row, rank + 1)) - countTokens(rowText(row, rank));
-      if (used > room) return lengths;
-      lengths[at] = rank + 1;
+  for (const most of [(row: DomainRow) => row.used, ({ tools }: DomainRow) => tools.length]) {
+    for (let rank = 0; rank < MOST_NAMED; rank++) {
+      for (const [at, row] of rows.entries()) {
+        if (rank >= most(row) || lengths[at] !== rank) continue;
+        used += countTokens(rowText(row, rank + 1)) - countTokens(rowText(row, rank));
+        if (used > room) return lengths;
+        lengths[at] = rank + 1;
+      }
     }
   }
   return lengths;
@@ -116,13 +121,14 @@ function rowText({ name, count, tools }: DomainRow, length: number): string {
   return `- ${name}: ${list === "" ? countOf(others, "entry", "entries") : `${list} and ${unnamed}`}${about}`;
 }
 
-/** The domains that list something, the largest first. */
-export function domainRows(view: View): DomainRow[] {
+/** The domains that list something, the largest first. `habits` are the routes that the caller has used, most often first. */
+export function domainRows(view: View, habits: readonly string[]): DomainRow[] {
+  const places = new Map(habits.map((route, place) => [route, place]));
   const entries = entriesByDomain(view.shown);
   return domainsBySize(view).flatMap((name) => {
     const listed = entries.get(name);
     const says = listed && shortInstructions(instructionsOf(view, name));
-    return listed ? { ...toRow(name, listed, view.principal.allowWrite), ...(says && { says }) } : [];
+    return listed ? { ...toRow(name, listed, places, view.principal.allowWrite), ...(says && { says }) } : [];
   });
 }
 
@@ -133,25 +139,34 @@ function shortInstructions(text: string | undefined): string | undefined {
   return toVisibleLine(toSummary(prose, SAYS_CHARS)).replaceAll('"', "'") || undefined;
 }
 
-function toRow(name: string, entries: readonly Entry[], mayWrite: boolean): DomainRow {
+function toRow(
+  name: string,
+  entries: readonly Entry[],
+  habits: ReadonlyMap<string, number>,
+  mayWrite: boolean,
+): DomainRow {
   const usable = entries.filter((entry) => knownStatus(entry) === undefined);
   const callable = usable.filter(
     (entry) => NAMED_KINDS.has(entry.kind) && (mayWrite || entry.lane === "read"),
   );
-  const worded = callable.slice(0, MOST_COMPARED).flatMap((entry) => {
+  const placeOf = ({ route }: Entry) => habits.get(route) ?? habits.size;
+  const byUse =
+    habits.size === 0 ? callable : callable.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const worded = byUse.slice(0, MOST_COMPARED).flatMap((entry) => {
     const short = entry.op.slice(entry.op.indexOf(".") + 1);
     const words = splitWords(short);
     return words.length === 0 || short.length > MOST_NAME_CHARS ? [] : { entry, short, words };
   });
   const domainWords = readDomainWords(worded.map(({ words }) => words));
   const common = commonWords(worded.map(({ words }) => words));
-  const tools = mostTelling(worded).map(({ entry, short, words }) => {
+  const used = Math.min(MOST_NAMED, worded.filter(({ entry }) => habits.has(entry.route)).length);
+  const tools = mostTelling(worded, used).map(({ entry, short, words }) => {
     const path = splitVerb(words, domainWords).path.filter(
       (word) => !common.has(word) && !effectOfVerb(word),
     );
     return { signature: toSignature(entry, short), words, noun: path.slice(0, 2).map(singular).join(" ") };
   });
-  return { name, count: usable.length, tools };
+  return { name, count: usable.length, tools, used };
 }
 
 /** Words that most names of a domain have, such as `browser`: they tell nothing about one tool. */
@@ -165,11 +180,14 @@ function commonWords(names: readonly (readonly string[])[]): ReadonlySet<string>
   );
 }
 
-/** Puts first the tools that can be named, so that each next one has the most words that no tool before it had. */
-function mostTelling<T extends { readonly words: readonly string[] }>(tools: readonly T[]): T[] {
-  const waiting = [...tools];
-  const chosen: T[] = [];
-  const said = new Set<string>();
+/** Behind the `used` first ones, puts those tools that have the most words that no tool before them had. */
+function mostTelling<T extends { readonly words: readonly string[] }>(
+  tools: readonly T[],
+  used: number,
+): T[] {
+  const waiting = tools.slice(used);
+  const chosen = tools.slice(0, used);
+  const said = new Set(chosen.flatMap(({ words }) => words));
   while (waiting.length > 0 && chosen.length < MOST_NAMED) {
     const news = waiting.map(({ words }) => words.filter((word) => !said.has(word)).length / words.length);
     const best = news.indexOf(Math.max(...news));

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { z } from "zod";
+import { compactSchema } from "../../base/json-schema/fit-schema.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { compactSchema } from "../../base/json-schema/walk-schema.ts";
 import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
@@ -25,17 +26,21 @@ export interface MenuOptions extends ShortcutOptions {
 }
 
 /**
- * Lists the tools of a surface. The list depends only on visible domains, never on discoveries, so prompt caches stay
- * valid. The search tool carries a map of the catalog, as detailed as the budget allows. The token counter is large and
- * loads only when needed.
+ * Lists the tools of a surface. The list depends only on visible domains and on what the caller used before this start,
+ * never on discoveries, so prompt caches stay valid. The search tool carries a map of the catalog, as detailed as the
+ * budget allows. The token counter is large and loads only when needed.
  */
-export async function createMenu(view: View, options: MenuOptions = {}): Promise<readonly MenuTool[]> {
+export async function createMenu(
+  view: View,
+  options: MenuOptions = {},
+  habits: readonly string[] = [],
+): Promise<readonly MenuTool[]> {
   const { surface, toolSearch, run, shortcuts, nativeNames } = options;
   if (surface === "native")
     return [...nativeTools(view.shown, nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
   const menus = menusOf(view.shown);
-  const key = JSON.stringify([surface, toolSearch, run, shortcuts, view.principal.allowWrite]);
-  const menu = menus.get(key) ?? makeMenu(view, options);
+  const key = JSON.stringify([surface, toolSearch, run, shortcuts, view.principal.allowWrite, habits]);
+  const menu = menus.get(key) ?? makeMenu(view, options, habits);
   menus.set(key, menu);
   menu.catch(() => menus.delete(key));
   return menu;
@@ -43,14 +48,19 @@ export async function createMenu(view: View, options: MenuOptions = {}): Promise
 
 /** Cached menus by options: every conversation needs one, and counting takes milliseconds. */
 const menusOf = memoizeByObject(
-  (_shown: readonly Entry[]) => new Map<string, Promise<readonly MenuTool[]>>(),
+  (_shown: readonly Entry[]) => new LRUCache<string, Promise<readonly MenuTool[]>>({ max: MOST_MENUS }),
 );
+const MOST_MENUS = 64;
 
-async function makeMenu(view: View, options: MenuOptions): Promise<readonly MenuTool[]> {
+async function makeMenu(
+  view: View,
+  options: MenuOptions,
+  habits: readonly string[],
+): Promise<readonly MenuTool[]> {
   const offered = surfaceTools(options);
   const asking = offered.findIndex(({ operation }) => operation === "ask");
   const finder = Math.max(0, asking);
-  const rows = domainRows(view);
+  const rows = domainRows(view, habits);
   // Some clients show a model only the beginning of a description.
   const names = listNames(
     rows.map(({ name }) => name),

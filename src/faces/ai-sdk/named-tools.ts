@@ -1,6 +1,6 @@
 import { jsonSchema } from "ai";
 import { LRUCache } from "lru-cache";
-import { compactSchema } from "../../base/json-schema/walk-schema.ts";
+import { compactSchema } from "../../base/json-schema/fit-schema.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { View } from "../../core/access/view.ts";

@@ -16,7 +16,7 @@ import { listPrompts, listSkills } from "./prompts.ts";
 import { LARGEST_RESULT } from "./request.ts";
 import { listResources } from "./resources.ts";
 
-/** The lists for clients with the same view, made once for each catalog. */
+/** The lists for clients with the same view and habits, made once for each catalog. */
 export type ToolListing = Awaited<ReturnType<typeof createListing>>;
 
 export type Listings = ReturnType<typeof createListings>;
@@ -36,7 +36,8 @@ export function createListings(gateway: Gateway, options: ListingOptions) {
   async function listingFor(given: Principal | undefined) {
     const view = await face.view("usable", given);
     const { principal } = view;
-    const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
+    const hasHabits = (await face.habitsOf(view)).length > 0;
+    const key = JSON.stringify([view.scopeKey, principal.allowWrite, hasHabits && principal.id]);
     const cached = listings.get(key);
     if (cached?.version === view.version) return { listing: await cached.listing, view, principal };
     const listing = createListing(gateway, view, options);

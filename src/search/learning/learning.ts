@@ -2,11 +2,12 @@ import { LRUCache } from "lru-cache";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { replaceSecrets } from "../../base/safety/secret-patterns.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import { lazy } from "../../base/util/lazy.ts";
 import type { OpenStorage } from "../../base/util/storage.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
-import { createExampleStore } from "./example-store.ts";
+import { createExampleStore, type Learner } from "./example-store.ts";
 import { type Forgotten, type LearningEvent, LearningLog } from "./learning-log.ts";
 import { type LearningScope, LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
@@ -35,6 +36,11 @@ export interface Learning {
   note(event: NotedAsk<LearningEvent>): void;
   /** Reorders search's hits for a query by past use, and by what often comes next. */
   lift(caller: LearningScope, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
+  /**
+   * What a principal used in most conversations before it was asked for the first time, most often first. It stays the
+   * same from then on, whatever is used: menus are made from it.
+   */
+  habits(learner: Learner): Promise<readonly string[]>;
   unmet(): Promise<ReturnType<LearningState["unmet"]>>;
   repeated(): Promise<ReturnType<LearningState["repeated"]>>;
   /** Deletes events, in memory and in the log, with everything learned from them. Resolves to their number. */
@@ -101,6 +107,11 @@ export function createLearning(
     return learned().state;
   }
 
+  const habits = lazy(async () => {
+    await log.load();
+    return readHabits(log.events);
+  });
+
   /** Processes the events of answered calls. */
   function settle(): void {
     if (noted.length > 0) learned();
@@ -108,6 +119,7 @@ export function createLearning(
 
   return {
     after: async (...use) => (await wholeState()).after(...use),
+    habits: async ({ scope, principal }) => (await habits()).get(keyOf(scope, principal)) ?? NO_HABITS,
     unmet: async () => (await wholeState()).unmet(now()),
     repeated: async () => (await wholeState()).repeated(),
     note: (event) => {
@@ -133,6 +145,24 @@ export function createLearning(
       return log.close();
     },
   };
+}
+
+const NO_HABITS: readonly string[] = [];
+const MOST_HABITS = 100;
+
+/** The entries that each principal used, by scope, those of most conversations first. */
+function readHabits(events: readonly LearningEvent[]): ReadonlyMap<string, readonly string[]> {
+  const used = events.filter((event) => event.kind === "used");
+  const byLearner = Map.groupBy(used, ({ scope, principal = "" }) => keyOf(scope, principal));
+  return new Map(
+    [...byLearner].map(([learner, uses]) => {
+      const conversations = [...Map.groupBy(uses, ({ route }) => route)].map(
+        ([route, ofRoute]) => [route, new Set(ofRoute.map(({ conversation }) => conversation)).size] as const,
+      );
+      const sorted = conversations.sort(([a, most], [b, other]) => other - most || (a < b ? -1 : 1));
+      return [learner, sorted.slice(0, MOST_HABITS).map(([route]) => route)];
+    }),
+  );
 }
 
 function withoutSecrets(query: string): string {
