@@ -7,6 +7,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import { readSchema } from "./check-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { findRepeated } from "./keyword-message.ts";
+import { isPlainlyValid } from "./plain-schema.ts";
 import { type PatternWarning, prepareSchema, WEIGHT } from "./prepare-schema.ts";
 import { createRegexEngine, Meter, type RegexEngine } from "./regex-engine.ts";
 
@@ -34,7 +35,7 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   const engine = createRegexEngine(meter);
   const warnings = prepareSchema(read.nodes, engine, FORMATS);
   const validate = compileOrReject(() => {
-    const reason = checkAgainstMeta(read.schema);
+    const reason = isPlainlyValid(read.nodes) ? undefined : checkAgainstMeta(read.schema);
     if (reason !== undefined) throw problem("SCHEMA_REJECTED", { reason });
     return createAjv(engine, meter).compile(read.schema);
   });
