@@ -1,10 +1,14 @@
 // The cost of the sandbox of a server: the same server is started as it is, isolated, and isolated with a list of hosts,
 // in turns in one run. `start` is the time to its first answer, `memory` the resident memory of all its processes that
-// no other process shares. With a list of hosts, a listening socket is opened in the sandbox before the server starts.
+// no other process shares. With a list of hosts, a listening socket is opened in the sandbox before the server starts, and
+// a server on Node loads Node's client of a proxy at once. What that part costs is measured by the variables alone,
+// without a sandbox. A server that fetches loads most of it anyway: the last case answers after its first request.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -16,6 +20,10 @@ import { percentile } from "./percentile.ts";
 const ROUNDS = 11;
 const OFFICIAL = ["server-filesystem", "server-memory", "server-everything"];
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
+const FETCHES = `process.stdin.once("data", async () => {
+  await fetch(process.argv[1]).then((answer) => answer.text(), String);
+  console.log("{}");
+})`;
 const HELLO = {
   jsonrpc: "2.0",
   id: 1,
@@ -42,27 +50,44 @@ export const benchmark: Benchmark = async () => {
   const servers = OFFICIAL.map((name) =>
     join(dirname(find(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js"),
   );
+  const web = createServer((_, answer) => answer.end("fetched")).listen(0, "127.0.0.2");
+  await once(web, "listening");
+  const host = `127.0.0.2:${(web.address() as AddressInfo).port}`;
+  const cases: readonly Case[] = [
+    { name: "chaos server", args: [CHAOS, cwd] },
+    ...servers.map((file) => ({ name: basename(dirname(dirname(file))), args: [file, cwd] })),
+    { name: "server that fetches", args: ["-e", FETCHES, `http://${host}`] },
+  ];
   const rows: Row[] = [];
-  for (const file of [CHAOS, ...servers]) rows.push(...(await measureServer(file, { env, cwd }, fault)));
+  for (const one of cases) rows.push(...(await measureServer(one, { env, cwd, host }, fault)));
+  web.close();
   rmSync(cwd, { recursive: true, force: true });
   return rows;
 };
 
+interface Case {
+  readonly name: string;
+  readonly args: readonly string[];
+}
+
 async function measureServer(
-  file: string,
-  { env, cwd }: { readonly env: Record<string, string>; readonly cwd: string },
+  { name, args }: Case,
+  { env, cwd, host }: { readonly env: Record<string, string>; readonly cwd: string; readonly host: string },
   fault: string | undefined,
 ): Promise<Row[]> {
-  const plain = { command: process.execPath, args: [file, cwd], env, cwd };
-  const rounds: (readonly [plain: Sample, isolated: Sample, listed: Sample])[] = [];
-  const limits = { open: [file, cwd], hidden: [join(env.HOME!, ".keyhole")] };
+  const plain = { command: process.execPath, args, env, cwd };
+  const rounds: (readonly [direct: Sample, isolated: Sample, listed: Sample, proxied: Sample])[] = [];
+  const limits = { open: [args[0]!, cwd], hidden: [join(env.HOME!, ".keyhole")] };
   const within = async (network: Isolation["network"]) =>
     (await isolate(plain, { ...limits, network })) ?? plain;
   for (let round = 0; round < ROUNDS && fault === undefined; round++) {
-    const first = await measure(plain, async () => plain);
-    const second = await measure(plain, () => within("none"));
-    const third = await measure(plain, () => within(["api.example.com"]));
-    if (round > 0) rounds.push([first, second, third]);
+    const direct = await measure(plain, async () => plain);
+    const isolated = await measure(plain, () => within("none"));
+    const listed = await measure(plain, () => within([host]));
+    // The port of the proxy is in the sandbox: here a request finds nobody, and the code that asks is loaded.
+    const { env: variables } = await within([host]);
+    const proxied = await measure(plain, async () => ({ ...plain, env: variables }));
+    if (round > 0) rounds.push([direct, isolated, listed, proxied]);
   }
   const row = (
     system: string,
@@ -71,7 +96,7 @@ async function measureServer(
     figure: (round: (typeof rounds)[number]) => number,
   ): Row => ({
     bench: "sandbox",
-    case: file === CHAOS ? "chaos server" : basename(dirname(dirname(file))),
+    case: name,
     system,
     metric,
     value: fault === undefined ? percentile(rounds.map(figure), 50) : Number.NaN,
@@ -85,6 +110,8 @@ async function measureServer(
     row("sandbox", "memory", "MB", ([, isolated]) => isolated.ownMb),
     row("added", "start", "ms", ([direct, isolated]) => isolated.startMs - direct.startMs),
     row("added", "memory", "MB", ([direct, isolated]) => isolated.ownMb - direct.ownMb),
+    row("Node's proxy alone", "start", "ms", ([direct, , , proxied]) => proxied.startMs - direct.startMs),
+    row("Node's proxy alone", "memory", "MB", ([direct, , , proxied]) => proxied.ownMb - direct.ownMb),
     row("added, hosts listed", "start", "ms", ([direct, , listed]) => listed.startMs - direct.startMs),
     row("added, hosts listed", "memory", "MB", ([direct, , listed]) => listed.ownMb - direct.ownMb),
   ];

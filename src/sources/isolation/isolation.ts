@@ -62,8 +62,8 @@ const SENDMSG: Partial<Record<string, number>> = { x64: 46, arm64: 211 };
 const HAND_OVER = JSON.stringify({ cmd: "NODE_HANDLE", type: "net.Server", msg: 0 });
 /**
  * Opens a listening socket in the network of the sandbox, hands it to Keyhole, which accepts connections on it from
- * outside, and becomes the program, without the channel. No relay stays in the sandbox. Perl starts ten times as fast as
- * Node (`bench sandbox`).
+ * outside, and becomes the program, without the channel. No relay stays in the sandbox. Perl starts in a twentieth of
+ * Node's time (`bench sandbox`).
  */
 const LISTEN_THEN_RUN_PERL = [
   "my ($sendmsg, $text) = (shift() + 0, shift() . qq(\n))",
