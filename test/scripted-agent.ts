@@ -127,6 +127,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
     },
     commands: () => [{ name: "review", summary: "Reviews the change." }],
     expand: async (name, argument) => `Prompt of ${name}: ${argument}`,
+    say: () => {},
     list: async (topic: Topic): Promise<Fact[]> => [
       { name: `${topic}.one`, text: `What there is of ${topic}.` },
     ],

@@ -39,7 +39,18 @@ test("prompts of servers are commands, with their params by name or in order", a
   const commands = await openCustomCommands([], gateway);
   await eventually(() => expect(commands.list()).not.toEqual([]));
   expect(commands.list().map(({ name }) => name)).toContain("rich:review");
-  expect(await commands.expand("rich:review", "the last change")).toContain("the last change");
-  expect(await commands.expand("rich:review", 'what="this file"')).toContain("this file");
-  await expect(commands.expand("rich:review", "")).rejects.toThrow("is required");
+  const image = "[image: image/png, 70 bytes]";
+  const said = (what: string) => [
+    { role: "user", prompt: `Review ${what}` },
+    { role: "assistant", prompt: image },
+  ];
+  expect(await commands.expand("rich:review", "the last change")).toEqual(said("the last change"));
+  expect(await commands.expand("rich:review", 'what="this file"')).toEqual(said("this file"));
+  await expect(commands.expand("rich:review", "")).rejects.toThrow("the argument what is missing");
+  const asked: string[] = [];
+  const answered = await commands.expand("rich:review", "", async ({ title }) => {
+    asked.push(title);
+    return "these";
+  });
+  expect([asked, answered]).toEqual([["rich:review needs what:"], said("these")]);
 });

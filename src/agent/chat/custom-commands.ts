@@ -1,17 +1,19 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { toArgs } from "../../base/json-schema/args.ts";
 import { problem } from "../../base/problems/problem.ts";
-import { toVisibleText } from "../../base/safety/visible-text.ts";
-import type { Entry } from "../../core/nouns/entry.ts";
+import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
+import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { parseFrontMatter } from "../../sources/markdown/files/front-matter.ts";
 import { readStart } from "../loop/project-files.ts";
-import type { CustomCommand } from "../tui/chat-agent.ts";
+import type { AskText, ChatAgent, CustomCommand } from "../tui/chat-agent.ts";
+import { toPromptMessages } from "./prompt-messages.ts";
 
 /** Commands beside the chat's own: Markdown files of the person and of a trusted project, and prompts of servers. */
 export interface CustomCommands {
   list(): readonly CustomCommand[];
-  expand(name: string, argument: string): Promise<string>;
+  expand: ChatAgent["expand"];
 }
 
 /** The folders of a folder that hold commands of the chat as Markdown files. */
@@ -39,24 +41,24 @@ export async function openCustomCommands(
   };
   await readPrompts();
   gateway.onChange(() => void readPrompts().catch(() => {}));
-  const promptName = ({ domain, name }: Entry) => `${domain}:${name}`;
 
   return {
     list: () => [
       ...files.values(),
       ...prompts.map((entry) => ({ name: promptName(entry), summary: entry.description })),
     ],
-    expand: async (name, argument) => {
+    expand: async (name, argument, ask) => {
       const file = files.get(name);
       if (file) return withArguments(file.text, argument);
       const entry = prompts.find((each) => promptName(each) === name);
       if (!entry) throw problem("NOT_FOUND", { name: `/${name}` });
-      const params = toParams(entry, argument);
-      const answer = await gateway.get({ routes: [{ route: entry.route, params }] });
+      const params = await fillParams(entry, toParams(entry, argument), ask);
+      const routes = [{ route: entry.route, params }];
+      // A prompt is whole, or it is another one.
+      const answer = await gateway.get({ routes }, { limits: { resultTokens: Number.POSITIVE_INFINITY } });
       const [result] = answer.results ?? [];
       if (!result?.ok) throw problem("INVALID_INPUT", { operation: `/${name}`, reason: answer.text });
-      const content: unknown = result.data?.content;
-      return typeof content === "string" ? content : answer.text;
+      return toPromptMessages(result.data?.content, entry.domain);
     },
   };
 }
@@ -100,6 +102,35 @@ function withArguments(text: string, argument: string): string {
   return text.replaceAll(/\$(?:ARGUMENTS|(\d))/g, (_, digit?: string) =>
     digit === undefined ? argument : (words[Number(digit) - 1] ?? ""),
   );
+}
+
+/** Asks for the required params that are missing. */
+async function fillParams(
+  entry: Entry,
+  params: Record<string, string>,
+  ask: AskText | undefined,
+): Promise<Record<string, string>> {
+  const filled = { ...params };
+  for (const { name, required, description } of toArgs(entry.inputSchema)) {
+    if (!required || filled[name] !== undefined) continue;
+    const { complete } = entry as Partial<ReadableEntry>;
+    const answer = await ask?.({
+      title: `${promptName(entry)} needs ${name}:`,
+      ...(description !== undefined && { about: description }),
+      ...(complete && { complete: (value, signal) => complete({ name, value }, filled, signal) }),
+    });
+    if (answer === undefined) {
+      const about = description === undefined ? "" : ` (${toVisibleLine(description)})`;
+      const reason = `the argument ${name} is missing${about}: write ${name}=VALUE behind it`;
+      throw problem("INVALID_INPUT", { operation: `/${promptName(entry)}`, reason });
+    }
+    filled[name] = answer;
+  }
+  return filled;
+}
+
+function promptName({ domain, name }: Entry): string {
+  return `${domain}:${name}`;
 }
 
 /** `name=value` words by name; other words fill the first param. */

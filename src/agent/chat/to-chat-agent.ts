@@ -9,13 +9,21 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { newSpan } from "../../core/telemetry/events.ts";
 import { outputText } from "../../faces/ai-sdk/messages.ts";
 import { CONTEXT_CAUSES } from "../context/count-context.ts";
-import { type AgentSession, rewind, type SessionState } from "../loop/agent.ts";
+import { type AgentSession, rewind, type SessionState, say } from "../loop/agent.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
 import { compactSession, contextOf } from "../loop/fit-context.ts";
 import { run } from "../loop/run.ts";
 import { type Ask, EventQueue, type Untraced } from "../loop/run-context.ts";
+import { toContent } from "../loop/turn.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
-import type { ChatAgent, ChatRunOptions, Choice, PastMessage, PickTopic } from "../tui/chat-agent.ts";
+import type {
+  ChatAgent,
+  ChatRunOptions,
+  Choice,
+  PastMessage,
+  PickTopic,
+  PromptMessage,
+} from "../tui/chat-agent.ts";
 import { toCodeBlock, toMention } from "../tui/mentions.ts";
 import { ChatCosts, chatFacts } from "./chat-facts.ts";
 import { keepImage, readClipboard, readImage, removeOldImages } from "./chat-images.ts";
@@ -87,6 +95,7 @@ export async function toChatAgent(
       },
       commands: commands.list,
       expand: commands.expand,
+      say: (messages) => say(chat.session as SessionState, messages.map(toModelMessage)),
       rename: (title) => chat.rename(title),
       exportTo: (file) =>
         exportChat(chat.session.messages, {
@@ -257,6 +266,11 @@ class ChatConversation {
     if (reason !== undefined) throw problem("INVALID_INPUT", { operation: "/rename", reason });
     await sessions?.rename(this.session.id, title);
   }
+}
+
+/** A message of a prompt as the model gets it. */
+export function toModelMessage({ role, prompt, files = [] }: PromptMessage): ModelMessage {
+  return role === "assistant" ? { role, content: prompt } : { role, content: toContent(prompt, files) };
 }
 
 /** Text that looks like a secret, whoever it belongs to: people pass such files on. */

@@ -225,6 +225,13 @@ export interface SessionState extends AgentSession {
   busy: boolean;
 }
 
+/** Adds messages to a conversation. */
+export function say(session: SessionState, messages: readonly ModelMessage[]): void {
+  session.messages.push(...messages);
+  session.shown.push(...messages);
+  for (const message of messages) session.log?.message(message);
+}
+
 /** Forgets the messages of a conversation from one on. Its file keeps them. */
 export function rewind(session: SessionState, at: number): void {
   const from = session.messages[at];

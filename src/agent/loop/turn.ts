@@ -14,7 +14,7 @@ import { sleep } from "../../sources/backoff.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import { calculateDelay } from "../models/model-retries.ts";
 import type { ModelErrorCode } from "../models/providers/model-errors.ts";
-import type { Agent, SessionState } from "./agent.ts";
+import { type Agent, type SessionState, say } from "./agent.ts";
 import {
   type AgentOutcome,
   NO_TOKENS,
@@ -144,9 +144,7 @@ export class Turn {
   }
 
   say(...messages: readonly ModelMessage[]): void {
-    this.#session.messages.push(...messages);
-    this.#session.shown.push(...messages);
-    for (const message of messages) this.#session.log?.message(message);
+    say(this.#session, messages);
   }
 
   /** The next request, after the older part of the conversation was summarized if it would not fit. */
@@ -275,10 +273,10 @@ function settingsOf({ maxRetries, effort, temperature, maxTokens }: Agent["optio
 const PLAN_NOTE =
   "[The person is in plan mode: change nothing. Read what you need, and answer with a plan that they can approve.]";
 
-function toContent(
+export function toContent(
   prompt: string,
   files: readonly PromptFile[],
-  notes: readonly string[],
+  notes: readonly string[] = [],
 ): UserModelMessage["content"] {
   if (files.length === 0 && notes.length === 0) return prompt;
   return [

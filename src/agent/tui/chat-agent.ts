@@ -62,6 +62,24 @@ export interface CustomCommand {
   readonly summary: string;
 }
 
+/** A question for a line of text. Its texts may come from a server. */
+export interface TextQuestion {
+  readonly title: string;
+  readonly about?: string;
+  /** The answer is never shown. */
+  readonly isSecret?: boolean;
+  /** Suggests answers that begin with a text. */
+  complete?(typed: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** Undefined if the person leaves it open, or nobody is there. */
+export type AskText = (question: TextQuestion) => Promise<string | undefined>;
+
+/** A message of a server's prompt, with the role that the server gives it. */
+export interface PromptMessage extends UserMessage {
+  readonly role: "user" | "assistant";
+}
+
 /** The agent as the chat uses it: prompts and answers go in, events come out. */
 export interface ChatAgent {
   status(): ChatStatus;
@@ -104,8 +122,13 @@ export interface ChatAgent {
   news(): Promise<readonly string[]>;
   /** Commands beside the chat's own. */
   commands(): readonly CustomCommand[];
-  /** The prompt of such a command. */
-  expand(command: string, argument: string): Promise<string>;
+  /**
+   * The prompt of such a command; the messages of a server's prompt. Asks for arguments that are missing.
+   * @throws INVALID_INPUT with the argument that nobody gave
+   */
+  expand(command: string, argument: string, ask?: AskText): Promise<string | readonly PromptMessage[]>;
+  /** Adds messages to the conversation, without asking the model. */
+  say(messages: readonly PromptMessage[]): void;
   /** Gives the conversation a title for the list of `/resume`. */
   rename(title: string): Promise<void>;
   /** Writes the conversation as Markdown into a new file, and returns its path. */

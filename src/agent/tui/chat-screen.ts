@@ -11,6 +11,7 @@ import { InputBox, putFirst } from "./input-box.ts";
 import { typedText, useDraft, useLatest } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
 import { colour, column } from "./terminal-text.ts";
+import { TextQuestionView } from "./text-question.ts";
 import { wrapHard } from "./wrap-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
@@ -49,7 +50,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
   const queued = Math.min(state.queue.length, MOST_QUEUED);
   const draftLines = !permission ? DRAFT_LINES : rows < LOW ? 1 : DRAFT_LINES_ASKING;
 
-  const { picker } = state;
+  const { picker, question } = state;
   const escapedAt = useRef(Number.NEGATIVE_INFINITY);
 
   function onEscape(): void {
@@ -76,7 +77,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
   }
 
   useInput((input, key) => {
-    if (picker) return;
+    if (picker || question) return;
     if (key.ctrl && input === "c") stop(() => chat.interrupt());
     if (key.ctrl && input === "o") chat.unfold("tool");
     if (key.ctrl && input === "t") chat.unfold("thinking");
@@ -127,6 +128,14 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
           onClose: () => chat.setPicker(undefined),
         })
       : null,
+    question
+      ? h(TextQuestionView, {
+          key: question.title,
+          question,
+          columns,
+          onAnswer: (text) => chat.answerText(text),
+        })
+      : null,
     h(Queue, { queue: state.queue }),
     h(InputBox, {
       draft,
@@ -135,7 +144,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       files: permission ? [] : files,
       ready: state.phase === "idle",
       isTaken: (input, key) => {
-        if (picker !== undefined) return true;
+        if (picker !== undefined || question !== undefined) return true;
         if (card) return attention.isReady() && !key.ctrl;
         return attention.takes(input, key, draft.latest().text === "");
       },

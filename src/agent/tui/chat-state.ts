@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../loop/agent-event.ts";
-import type { ChatStatus, Choice, ContextReport, Fact } from "./chat-agent.ts";
+import type { ChatStatus, Choice, ContextReport, Fact, TextQuestion } from "./chat-agent.ts";
 
 export type ToolStatus = "running" | "asking" | "ok" | "failed" | "cancelled";
 
@@ -71,6 +71,8 @@ export interface ChatState {
   readonly lastThinking?: string;
   readonly status: ChatStatus;
   readonly picker?: Picker | undefined;
+  /** A question for a line of text, which takes every key. */
+  readonly question?: TextQuestion | undefined;
   /** Whether the next Ctrl-C leaves the chat. */
   readonly leaving: boolean;
 }

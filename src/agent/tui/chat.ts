@@ -1,15 +1,7 @@
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
-import type {
-  ChatAgent,
-  ChatAnswer,
-  ChatOptions,
-  ChatRunOptions,
-  Choice,
-  Fact,
-  UserMessage,
-} from "./chat-agent.ts";
+import type { ChatAgent, ChatAnswer, ChatOptions, ChatRunOptions, Choice, Fact } from "./chat-agent.ts";
 import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
 import {
   cleanFact,
@@ -24,9 +16,10 @@ import {
   toFailure,
 } from "./chat-texts.ts";
 import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
-import { includeFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
+import { PromptSender } from "./send-prompt.ts";
 import { isStreamed, StreamFrames } from "./stream-frames.ts";
+import { createTextQuestions } from "./text-question.ts";
 
 /** A conversation on a screen: its state, and the actions of the person. */
 export class Chat {
@@ -40,6 +33,10 @@ export class Chat {
   private current: ChatState;
   private controller: AbortController | undefined;
   private readonly frames = new StreamFrames((event) => this.apply(event));
+  private readonly questions = createTextQuestions((question) =>
+    this.dispatch({ type: "set", change: { question } }),
+  );
+  private readonly prompts: PromptSender;
 
   constructor(agent: ChatAgent, options: ChatOptions) {
     const { past = [], history = [] } = options;
@@ -48,6 +45,15 @@ export class Chat {
     this.leave = resolve;
     this.agent = agent;
     this.options = options;
+    this.prompts = new PromptSender({
+      agent,
+      options,
+      queue: () => this.current.queue,
+      setQueue: (queue) => this.setQueue(queue),
+      follow: (events) => this.follow(events),
+      show: (block) => this.show(block),
+      askText: this.questions.ask,
+    });
     this.lines = [...history];
     this.current = past.length === 0 ? NEW_CHAT : reduce(NEW_CHAT, { type: "resumed", messages: past });
     this.refresh();
@@ -108,11 +114,9 @@ export class Chat {
   private async perform(input: ChatInput, typed: string): Promise<void> {
     switch (input.type) {
       case "custom":
-        return this.turn(typed, async (signal) =>
-          this.ask(await this.agent.expand(input.name, input.argument), signal),
-        );
+        return this.turn(typed, (signal) => this.prompts.command(input.name, input.argument, signal));
       case "prompt":
-        return this.turn(typed, (signal) => this.ask(input.text, signal));
+        return this.turn(typed, (signal) => this.prompts.send(input.text, signal));
       case "shell":
         return this.runShell(input.command, typed);
       case "command":
@@ -124,6 +128,11 @@ export class Chat {
         return this.notice(`Command /${input.name} not found.${hint} /help lists all.`);
       }
     }
+  }
+
+  /** Answers the question for a line of text; undefined leaves it open. */
+  answerText(text: string | undefined): void {
+    this.questions.answer(text);
   }
 
   /** Answers the first question. */
@@ -220,7 +229,7 @@ export class Chat {
         return this.showFacts("mcp", await this.agent.mcp(words));
       return this.play(`/mcp ${words.join(" ")}`, (how) => this.agent.decideServer(words, how));
     },
-    init: () => this.turn("/init", (signal) => this.ask(INIT_PROMPT, signal)),
+    init: () => this.turn("/init", (signal) => this.prompts.send(INIT_PROMPT, signal)),
     model: (name) => (name === "" ? this.openPicker("models") : this.setModel(name)),
     resume: (session) => (session === "" ? this.openPicker("sessions") : this.resume(session)),
     rename: async (title) => {
@@ -315,38 +324,6 @@ export class Chat {
     await this.follow(this.agent.shell(command, { signal })).catch((error: unknown) =>
       this.showProblem(error),
     );
-  }
-
-  private async ask(prompt: string, signal: AbortSignal): Promise<void> {
-    const message = await this.include(prompt, signal);
-    if (signal.aborted) return;
-    const { files } = message;
-    const steer = () => this.takeSteering(signal);
-    await this.follow(this.agent.run(message.prompt, { signal, steer, ...(files && { files }) }));
-  }
-
-  /** The messages that wait for the model's next request, with the files that they mention. */
-  private async takeSteering(signal: AbortSignal): Promise<UserMessage[]> {
-    const messages: UserMessage[] = [];
-    const isSteering = ({ when }: QueuedMessage) => when === "step";
-    for (let next = this.current.queue.find(isSteering); next; next = this.current.queue.find(isSteering)) {
-      const taken = next;
-      this.setQueue(this.current.queue.filter((message) => message !== taken));
-      const message = await this.include(taken.text.trim(), signal);
-      messages.push({ ...message, typed: taken.shown.trim() });
-    }
-    return messages;
-  }
-
-  /** A prompt with the files that it mentions. */
-  private include(prompt: string, signal: AbortSignal): Promise<UserMessage> {
-    return includeFiles(prompt, {
-      signal,
-      isFile: (path) => this.options.isFile(path),
-      image: (path) => this.agent.image(path),
-      read: (path) => this.follow(this.agent.read(path, { signal })),
-      tell: (text) => this.notice(toVisibleText(text)),
-    });
   }
 
   private showFacts(name: string, facts: readonly Fact[]): void {

@@ -30,6 +30,7 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
       for (const { id, name, text } of state.picker.choices) write(`${id}: ${name} ${text}`.trimEnd());
       queueMicrotask(() => chat.setPicker(undefined));
     }
+    if (state.question) queueMicrotask(() => chat.answerText(undefined));
     if (state.permissions.length > 0) queueMicrotask(() => chat.answer("nobody"));
   }
 

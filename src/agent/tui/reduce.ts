@@ -19,7 +19,7 @@ export type LocalEvent =
   | { readonly type: "cleared" }
   | {
       readonly type: "set";
-      readonly change: Partial<Pick<ChatState, "status" | "picker" | "leaving" | "queue">>;
+      readonly change: Partial<Pick<ChatState, "status" | "picker" | "question" | "leaving" | "queue">>;
     };
 
 export type ChatEvent = AgentEvent | LocalEvent;

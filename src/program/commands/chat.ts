@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { OUTPUT_FORMATS, printEvents } from "../../agent/chat/print-events.ts";
+import type { SessionState } from "../../agent/loop/agent.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
@@ -183,11 +184,18 @@ async function printAnswer(input: ChatCommandInput, usage: string): Promise<void
   }
   await provideCarriedPackages();
   await loadPackage("ai", "keyhole chat", () => import("ai"));
-  const [{ openAgent }, { run: runAgent }] = await Promise.all([
-    import("../open/open-agent.ts"),
-    import("../../agent/loop/run.ts"),
-  ]);
-  const { agent, loaded, observe, close } = await openAgent({ ...input, folder: process.cwd() });
+  const [{ openAgent }, { expandPrompt }, { say }, { toModelMessage }, { run: runAgent }] = await Promise.all(
+    [
+      import("../open/open-agent.ts"),
+      import("../open/open-chat.ts"),
+      import("../../agent/loop/agent.ts"),
+      import("../../agent/chat/to-chat-agent.ts"),
+      import("../../agent/loop/run.ts"),
+    ],
+  );
+  const folder = process.cwd();
+  const opened = await openAgent({ ...input, folder });
+  const { agent, loaded, observe, close } = opened;
   for (const { message } of loaded.problems) console.error(message);
 
   const controller = new AbortController();
@@ -197,10 +205,12 @@ async function printAnswer(input: ChatCommandInput, usage: string): Promise<void
   let code = 1;
   try {
     const resume = input.continue ? "last" : input.resume;
+    const said = await expandPrompt(prompt, opened, folder);
     const session = await agent.openSession(resume === undefined ? {} : { resume });
-    const events = observe(
-      runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
-    );
+    say(session as SessionState, said.slice(0, -1).map(toModelMessage));
+    const { prompt: asked, files = [] } = said.at(-1)!;
+    const options = { session, signal: controller.signal, files, ...(output && { output }) };
+    const events = observe(runAgent(agent, asked, options));
     code = await printEvents(events, input.outputFormat, {
       out: process.stdout,
       err: process.stderr,

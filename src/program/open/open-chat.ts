@@ -3,7 +3,10 @@ import { type ChatQuestions, createChatQuestions, noticeOf } from "../../agent/c
 import { openCustomCommands } from "../../agent/chat/custom-commands.ts";
 import { type AdaptedChat, toChatAgent } from "../../agent/chat/to-chat-agent.ts";
 import type { AgentEvent } from "../../agent/loop/agent-event.ts";
-import type { ChatAgent, ChatRunOptions } from "../../agent/tui/chat-agent.ts";
+import type { ChatAgent, ChatRunOptions, PromptMessage } from "../../agent/tui/chat-agent.ts";
+import { parseChatInput } from "../../agent/tui/commands.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { faceApiOf } from "../../gateway/face-api.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { type OpenAgentOptions, type OpenedAgent, openAgent } from "./open-agent.ts";
 import { giveTrust, holdsNothing, showContents, trustRequest } from "./trust-folder.ts";
@@ -63,14 +66,40 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
   };
 }
 
+/** The commands of the person, of a trusted folder, and of servers. */
+function openCommands({ trusted, gateway }: OpenedAgent, folder: string) {
+  return openCustomCommands([...(trusted ? [folder] : []), homedir()], gateway);
+}
+
+/**
+ * The prompt of a run without a person, or the messages of the command that it calls.
+ * @throws INVALID_INPUT with the argument that is missing
+ */
+export async function expandPrompt(
+  prompt: string,
+  opened: OpenedAgent,
+  folder: string,
+): Promise<readonly PromptMessage[]> {
+  const asTyped: readonly PromptMessage[] = [{ role: "user", prompt }];
+  if (!prompt.startsWith("/")) return asTyped;
+  await faceApiOf(opened.gateway).view("started");
+  const commands = await openCommands(opened, folder);
+  const input = parseChatInput(prompt, commands.list());
+  if (input.type !== "custom") return asTyped;
+  const said = await commands.expand(input.name, input.argument);
+  if (typeof said === "string") return [{ role: "user", prompt: said }];
+  if (said.at(-1)?.role === "user") return said;
+  const reason = "its messages end with an answer of the model, so the next message is the person's";
+  throw problem("INVALID_INPUT", { operation: `/${input.name}`, reason });
+}
+
 async function open(
   options: OpenAgentOptions,
   questions: ChatQuestions,
   resume: string | undefined,
 ): Promise<AdaptedChat & { readonly opened: OpenedAgent }> {
   const opened = await openAgent(options);
-  const places = [...(opened.trusted ? [options.folder] : []), homedir()];
-  const commands = await openCustomCommands(places, opened.gateway);
+  const commands = await openCommands(opened, options.folder);
   try {
     return { opened, ...(await toChatAgent(opened, commands, questions, resume)) };
   } catch (error) {

@@ -1,0 +1,89 @@
+import { Text, useInput } from "ink";
+import { createElement as h, type ReactNode, useEffect, useState } from "react";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import type { TextQuestion } from "./chat-agent.ts";
+import { EMPTY_DRAFT, edit, keyToEdit, useLatest } from "./line-editor.ts";
+import { colour, column } from "./terminal-text.ts";
+import { wrapHard } from "./wrap-text.ts";
+
+const MOST_SUGGESTED = 5;
+const MOST_ABOUT_LINES = 4;
+
+export interface TextQuestionProps {
+  readonly question: TextQuestion;
+  readonly columns: number;
+  /** Undefined if the person leaves it open. */
+  onAnswer(text: string | undefined): void;
+}
+
+/** Asks for a line of text. A secret is drawn as dots. */
+export function TextQuestionView({ question, columns, onAnswer }: TextQuestionProps): ReactNode {
+  const { title, about = "", isSecret = false, complete } = question;
+  const draft = useLatest(EMPTY_DRAFT);
+  const { text, cursor } = draft.shown;
+  const [suggested, suggest] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const controller = new AbortController();
+    void complete?.(text, controller.signal).then(
+      (values) => controller.signal.aborted || suggest(values.slice(0, MOST_SUGGESTED)),
+      () => {},
+    );
+    return () => controller.abort();
+  }, [text, complete]);
+
+  useInput((input, key) => {
+    const now = draft.latest();
+    if (key.escape || (key.ctrl && input === "c")) onAnswer(undefined);
+    else if (key.return) now.text.trim() === "" ? undefined : onAnswer(now.text.trim());
+    else if (key.tab) draft.set(suggested[0] === undefined ? now : typed(suggested[0]));
+    else {
+      const change = keyToEdit(input, key);
+      if (change) draft.set(edit(now, change));
+    }
+  });
+
+  const shown = isSecret ? "•".repeat([...text].length) : text;
+  const at = isSecret ? [...text.slice(0, cursor)].length : cursor;
+  const under = [...shown.slice(at)][0] ?? " ";
+  return column(
+    { marginTop: 1 },
+    h(Text, { bold: true, ...colour("yellow") }, toVisibleLine(title)),
+    wrapHard(toVisibleLine(about), columns - 2)
+      .slice(0, MOST_ABOUT_LINES)
+      .map((line, index) => h(Text, { key: index }, `  ${line}`)),
+    h(
+      Text,
+      { wrap: "hard" },
+      `› ${shown.slice(0, at)}`,
+      h(Text, { inverse: true }, under),
+      shown.slice(at + under.length),
+    ),
+    suggested.map((value, index) =>
+      h(Text, { key: `value ${index}`, dimColor: true, wrap: "truncate" }, `  ${toVisibleLine(value)}`),
+    ),
+    h(
+      Text,
+      { dimColor: true },
+      `Enter answers; ${suggested.length > 0 ? "Tab takes the first; " : ""}Esc leaves.`,
+    ),
+  );
+}
+
+const typed = (text: string) => ({ ...EMPTY_DRAFT, text, cursor: text.length });
+
+/** Questions for a line of text, one at a time. `show` draws the question, or takes it away. */
+export function createTextQuestions(show: (question: TextQuestion | undefined) => void) {
+  let answer: ((text: string | undefined) => void) | undefined;
+  return {
+    /** Undefined if the person leaves it open. */
+    ask: async (question: TextQuestion, signal: AbortSignal): Promise<string | undefined> => {
+      const { promise, resolve } = Promise.withResolvers<string | undefined>();
+      answer = resolve;
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+      if (signal.aborted) resolve(undefined);
+      show(question);
+      return promise.finally(() => show(undefined));
+    },
+    answer: (text: string | undefined): void => answer?.(text),
+  };
+}
