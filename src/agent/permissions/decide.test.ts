@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decide, isInside } from "./decide.ts";
+import { decide } from "./decide.ts";
+import { isInside } from "./sensitive-path.ts";
 import { type PermissionDecision, type PermissionRules, readRules } from "./permission.ts";
 import { toFileRequest, toShellRequest } from "./to-request.ts";
 

@@ -3,7 +3,7 @@ import { RE2JS } from "re2js";
 import { z } from "zod";
 import { countOf } from "../../base/util/count-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
-import { isInside } from "../permissions/decide.ts";
+import { isInside } from "../permissions/sensitive-path.ts";
 import { compileGlob } from "../permissions/match-glob.ts";
 import { isBinary, loadFile } from "./file-content.ts";
 import { toolProblem } from "./tool-problem.ts";
