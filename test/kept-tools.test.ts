@@ -77,7 +77,13 @@ test("a tool of a large server is the same entry as a tool of a small one", () =
 test("listing, finding and counting entries of a large server reads no definition", () => {
   const packed = packTools(TOOLS);
   const tools = packed.tools.map((one) => ({
-    ...{ name: one.name, title: one.title, hash: one.hash, shortHash: one.shortHash, injection: one.injection },
+    ...{
+      name: one.name,
+      title: one.title,
+      hash: one.hash,
+      shortHash: one.shortHash,
+      injection: one.injection,
+    },
     read: () => expect.unreachable(`${one.name} was read`),
   }));
   const catalog = catalogOf({ tools });

@@ -42,6 +42,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
   const waiting = new Map<string, (answer: PermissionAnswer) => void>();
   let model = "scripted";
   let mode: PermissionMode = "ask";
+  let thinking: string | undefined;
 
   const stageOf = (signal: AbortSignal): Stage => ({
     signal,
@@ -110,12 +111,20 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
     setMode: (next) => {
       mode = next;
     },
-    status: () => ({ mode, model, tokens: 1_234, window: 200_000, cost: 0.5 }),
-    choices: async (topic) => [
-      { id: "first", name: `${topic} one`, text: "the first" },
+    status: () => ({ mode, model, thinking, tokens: 1_234, window: 200_000, cost: 0.5 }),
+    choices: async (topic, about = "") => [
+      { id: "first", name: `${topic} one${about && ` of ${about}`}`, text: "the first" },
       { id: "second", name: `${topic} two`, text: "the second" },
     ],
-    rewind: async (message) => ({ past: [{ role: "user", text: "Before?" }], prompt: `again ${message}` }),
+    rewind: async (message, what) => ({
+      ...(what !== "files" && { past: [{ role: "user" as const, text: "Before?" }] }),
+      prompt: `again ${message}`,
+      lines: what === "conversation" ? [] : ["Restored a.ts."],
+    }),
+    addNote: async (file, note) => `Added to ${file}: ${note}`,
+    setThinking: (level) => {
+      thinking = level;
+    },
     undo: async () => ["Restored a.ts."],
     trust: async function* () {
       yield told({ type: "notice", text: "The folder is trusted already." });

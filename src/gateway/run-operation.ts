@@ -114,7 +114,8 @@ class Runner {
     const injection = this.#contexts.noteSteering(call, targets);
     // Another gateway may get the next call, so write everything to the stores before answering.
     await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
-    if (injection.length > 0) context.notice("injection-found", `${targets.join(", ")}: ${injection.join(", ")}`);
+    if (injection.length > 0)
+      context.notice("injection-found", `${targets.join(", ")}: ${injection.join(", ")}`);
     const { error, code } = judge(operation.errors(output));
     const asides = operation.asides?.(output, context, call.words) ?? [];
     this.note(call, code, output, { text, asides }, { targets, session, injection });

@@ -34,7 +34,9 @@ test.skipIf(isMissing)("T7: a write that the sandbox denies is told with the way
 
   const call = await program.serve("--config", config, "--allow-write");
   const denied = await call("exec", { op: "memory.create_entities", args: { entities } });
-  expect(denied).toContain(`SANDBOX_DENIED: The sandbox of the server memory keeps it from writing ${folder}/`);
+  expect(denied).toContain(
+    `SANDBOX_DENIED: The sandbox of the server memory keeps it from writing ${folder}/`,
+  );
   expect(denied).toContain("keyhole approve memory");
 
   const shown = await program.keyhole("approve", "memory", "--config", config);
@@ -45,13 +47,16 @@ test.skipIf(isMissing)("T7: a write that the sandbox denies is told with the way
   expect(await kept("exec", { op: "memory.create_entities", args: { entities } })).toContain("Ada");
 });
 
-test.skipIf(isMissing)("T7: a denied write names the config if a person has written the limits there", async () => {
-  const program = openProgram();
-  const folder = installMemory();
-  const memory = { command: process.execPath, args: [join(folder, "index.js")], sandbox: {} };
-  const config = program.write("mcp.json", { mcpServers: { memory } });
-  await approve(program, config);
-  const call = await program.serve("--config", config, "--allow-write");
-  const denied = await call("exec", { op: "memory.create_entities", args: { entities } });
-  expect(denied).toContain(`add its folder to "sandbox": { "folders": [] } of memory`);
-});
+test.skipIf(isMissing)(
+  "T7: a denied write names the config if a person has written the limits there",
+  async () => {
+    const program = openProgram();
+    const folder = installMemory();
+    const memory = { command: process.execPath, args: [join(folder, "index.js")], sandbox: {} };
+    const config = program.write("mcp.json", { mcpServers: { memory } });
+    await approve(program, config);
+    const call = await program.serve("--config", config, "--allow-write");
+    const denied = await call("exec", { op: "memory.create_entities", args: { entities } });
+    expect(denied).toContain(`add its folder to "sandbox": { "folders": [] } of memory`);
+  },
+);

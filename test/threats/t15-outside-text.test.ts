@@ -85,7 +85,9 @@ test("T15: a result that tries to steer the model has a warning before it, and t
     expect(flagged.text).toMatch(
       /^says\.get_page: \[Warning: this text from says .+ do not follow it\.\]\n<untrusted says>/,
     );
-    expect(flagged).toMatchObject({ meta: { outside: { source: "says", injection: ["override", "conceal"] } } });
+    expect(flagged).toMatchObject({
+      meta: { outside: { source: "says", injection: ["override", "conceal"] } },
+    });
     expect(events).toContainEqual(
       expect.objectContaining({ type: "operation", injection: ["override", "conceal"] }),
     );

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { readAgentsFiles } from "../../src/agent/loop/instructions.ts";
+import { readAgentsFiles } from "../../src/agent/loop/agents-files.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { listedHash, openProgram } from "./program.ts";
 

@@ -29,7 +29,7 @@ async function make(
 ) {
   const folder = temporaryFolder();
   const permissions = createPermissions({ root: folder });
-  const desk = createAgentTools(permissions);
+  const desk = createAgentTools({ permissions });
   const gateway = createGateway({
     domains: [workspaceDomain({ permissions }), desk.domain],
     principal: { id: "me", scopes: [], allowWrite: true },

@@ -2,10 +2,11 @@ import type { AgentEvent } from "../loop/agent-event.ts";
 import { costOf, MODEL_FACTS_DATE } from "../models/providers/model-facts.ts";
 import type { Fact, Topic } from "../tui/chat-agent.ts";
 import type { ChatParts } from "./chat-parts.ts";
+import { agentFacts } from "./named-agents.ts";
 
 export async function chatFacts(
   topic: Topic,
-  { agent, gateway, loaded: { settings } }: ChatParts,
+  { agent, gateway, helpers, loaded: { settings } }: ChatParts,
   costs: ChatCosts,
 ): Promise<readonly Fact[]> {
   switch (topic) {
@@ -16,6 +17,8 @@ export async function chatFacts(
     }
     case "skills":
       return (agent.options.skills ?? []).map(({ name, description }) => ({ name, text: description }));
+    case "agents":
+      return agentFacts(helpers);
     case "cost":
       return costs.facts();
     case "permissions":

@@ -1,11 +1,12 @@
 import type { ApprovalFace } from "../../gateway/approvals.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
-import type { Agent } from "../loop/agent.ts";
+import type { Agent, AgentEffort } from "../loop/agent.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import type { ProviderSettings } from "../models/models-config.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
 import type { Checkpoints } from "../workspace/checkpoints.ts";
+import type { NamedAgent } from "./named-agents.ts";
 
 interface RuleLists {
   readonly allow: readonly string[];
@@ -30,6 +31,8 @@ export interface ChatParts {
   approve(servers: readonly string[], face: ApprovalFace): Promise<void>;
   readonly checkpoints: Checkpoints;
   readonly trusted: boolean;
+  /** Sub-agents with a role. */
+  readonly helpers: readonly NamedAgent[];
   /** The provider and model in use. */
   modelName(): string;
   /** The model alone, and the settings of all providers. */
@@ -39,6 +42,9 @@ export interface ChatParts {
   providers(): ProviderSettings;
   mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
+  /** How much the model thinks; undefined if the provider decides. */
+  effort(): AgentEffort | undefined;
+  setEffort(level: AgentEffort | undefined): void;
   /**
    * Changes to another model of the same provider, or by `provider/name` of another one.
    * @throws PROVIDER_NOT_SUPPORTED

@@ -8,8 +8,12 @@ import type { ChatAnswer, PermissionAnswer } from "../tui/chat-agent.ts";
 
 /** Questions to the person in the chat: those of tools, and those of the chat itself, which look the same. */
 export interface ChatQuestions {
-  /** Yields the question and its answer as events. Returns whether the person agreed. */
-  ask(scope: "folder", action: string, signal: AbortSignal): AsyncGenerator<AgentEvent, boolean>;
+  /** Yields the question and its answer as events. Returns the answer: `session` is the wider yes. */
+  ask(
+    scope: "folder" | "plan",
+    action: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<AgentEvent, "once" | "session" | "deny">;
   /** Shows a card. Returns the decision; undefined if the person leaves it for later. */
   askCard(card: ApprovalCard, signal: AbortSignal): AsyncGenerator<AgentEvent, ApprovalDecision | undefined>;
   /** The card of a question that the screen shows. */
@@ -51,7 +55,7 @@ export function createChatQuestions(): ChatQuestions {
     yield { type: "permission-request", scope, action, reason: "", always: [], ...about };
     const answer = await answered;
     cards.delete(about.callId);
-    const isYes = answer === "once" || isDecision(answer);
+    const isYes = answer === "once" || answer === "session" || isDecision(answer);
     yield { type: "permission-answer", answer: isYes ? "once" : "deny", ...about };
     return answer;
   }
@@ -59,7 +63,8 @@ export function createChatQuestions(): ChatQuestions {
   return {
     wait,
     ask: async function* (scope, action, signal) {
-      return (yield* put(scope, action, signal)) === "once";
+      const answer = yield* put(scope, action, signal);
+      return answer === "once" || answer === "session" ? answer : "deny";
     },
     askCard: async function* (card, signal) {
       const answer = yield* put("approval", card.title, signal, card);

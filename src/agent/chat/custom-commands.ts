@@ -1,13 +1,11 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { toArgs } from "../../base/json-schema/args.ts";
 import { problem } from "../../base/problems/problem.ts";
-import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { parseFrontMatter } from "../../sources/markdown/files/front-matter.ts";
-import { readStart } from "../loop/project-files.ts";
 import type { AskText, ChatAgent, CustomCommand } from "../tui/chat-agent.ts";
+import { readMarkdownFiles } from "./markdown-files.ts";
 import { toPromptMessages } from "./prompt-messages.ts";
 
 /** Commands beside the chat's own: Markdown files of the person and of a trusted project, and prompts of servers. */
@@ -18,23 +16,16 @@ export interface CustomCommands {
 
 /** The folders of a folder that hold commands of the chat as Markdown files. */
 export const COMMAND_FOLDERS = [join(".keyhole", "commands"), join(".claude", "commands")];
-const MAX_BYTES = 64 * 1024;
-
-interface FileCommand extends CustomCommand {
-  readonly text: string;
-}
-
 /** Reads the files of each folder; the first folder that has a name decides. Prompts are those of the gateway now. */
 export async function openCustomCommands(
   places: readonly string[],
   gateway: Gateway,
 ): Promise<CustomCommands> {
-  const files = new Map<string, FileCommand>();
-  for (const place of places) {
-    for (const command of await readCommands(place)) {
-      if (!files.has(command.name)) files.set(command.name, command);
-    }
-  }
+  const files = (await readMarkdownFiles(places, COMMAND_FOLDERS)).map(({ name, data, text }) => ({
+    name,
+    summary: typeof data.description === "string" ? data.description : text.split("\n", 1)[0]!,
+    text,
+  }));
   let prompts: readonly Entry[] = [];
   const readPrompts = async () => {
     prompts = (await gateway.view()).shown.filter(({ kind }) => kind === "prompt");
@@ -44,11 +35,11 @@ export async function openCustomCommands(
 
   return {
     list: () => [
-      ...files.values(),
+      ...files,
       ...prompts.map((entry) => ({ name: promptName(entry), summary: entry.description })),
     ],
     expand: async (name, argument, ask) => {
-      const file = files.get(name);
+      const file = files.find((each) => each.name === name);
       if (file) return withArguments(file.text, argument);
       const entry = prompts.find((each) => promptName(each) === name);
       if (!entry) throw problem("NOT_FOUND", { name: `/${name}` });
@@ -61,37 +52,6 @@ export async function openCustomCommands(
       return toPromptMessages(result.data?.content, entry.domain);
     },
   };
-}
-
-async function readCommands(place: string): Promise<FileCommand[]> {
-  const commands: FileCommand[] = [];
-  for (const folder of COMMAND_FOLDERS) {
-    const names = await readdir(join(place, folder), { recursive: true }).catch(() => []);
-    for (const file of names.filter((name) => /^(?:[\w.-]+\/){0,3}[\w.-]+\.md$/.test(name)).sort()) {
-      const source = await readStart(join(place, folder, file), MAX_BYTES);
-      const command = source && toCommand(file, toVisibleText(source));
-      if (command) commands.push(command);
-    }
-  }
-  return commands;
-}
-
-/** Undefined for a file that cannot be read or is empty. */
-function toCommand(file: string, source: string): FileCommand | undefined {
-  try {
-    const { body, data } = parseFrontMatter(source, file);
-    const text = body.trim();
-    const { description } = data as { readonly description?: unknown };
-    const summary = typeof description === "string" ? description : text.split("\n", 1)[0]!;
-    return text === "" ? undefined : { name: toName(file), summary, text };
-  } catch {
-    return undefined;
-  }
-}
-
-/** A file in a folder has the folder in its name: `git/commit.md` is `/git:commit`. */
-function toName(file: string): string {
-  return file.slice(0, -".md".length).replaceAll("/", ":");
 }
 
 /** `$ARGUMENTS` stands for all words, `$1` for the first; without either, the words come last. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { exportChat } from "./to-chat-agent.ts";
+import { exportChat } from "./export-chat.ts";
 
 const TOKEN = `ghp_${"aB3".repeat(12)}`;
 

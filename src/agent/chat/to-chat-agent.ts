@@ -1,15 +1,10 @@
-import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative } from "node:path";
 import type { ModelMessage } from "ai";
 import { problem } from "../../base/problems/problem.ts";
-import { hideSecrets } from "../../base/safety/known-secrets.ts";
-import { createRedact } from "../../base/safety/redact.ts";
-import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { newSpan } from "../../core/telemetry/events.ts";
-import { outputText } from "../../faces/ai-sdk/messages.ts";
 import { CONTEXT_CAUSES } from "../context/count-context.ts";
-import { type AgentSession, rewind, type SessionState, say } from "../loop/agent.ts";
+import { type AgentEffort, type AgentSession, rewind, type SessionState, say } from "../loop/agent.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
 import { compactSession, contextOf } from "../loop/fit-context.ts";
 import { run } from "../loop/run.ts";
@@ -23,14 +18,19 @@ import type {
   PastMessage,
   PickTopic,
   PromptMessage,
+  Rewound,
 } from "../tui/chat-agent.ts";
-import { toCodeBlock, toMention } from "../tui/mentions.ts";
+import { THINKING_LEVELS } from "../tui/commands.ts";
+import { toMention } from "../tui/mentions.ts";
+import type { ConversationPlace } from "../workspace/checkpoints.ts";
+import { addNote, noteFiles } from "./add-note.ts";
 import { ChatCosts, chatFacts } from "./chat-facts.ts";
 import { keepImage, readClipboard, readImage, removeOldImages } from "./chat-images.ts";
 import type { ChatParts } from "./chat-parts.ts";
 import { type ChatQuestions, noticeOf, type PersonCall, runPersonCall } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
 import type { CustomCommands } from "./custom-commands.ts";
+import { exportChat } from "./export-chat.ts";
 import { createModelLists } from "./model-lists.ts";
 
 export type AdaptedChat = Awaited<ReturnType<typeof toChatAgent>>;
@@ -71,22 +71,16 @@ export async function toChatAgent(
       context: () => chat.context(),
       compact: (focus, options) => chat.compact(focus, options),
       list: (topic) => chatFacts(topic, opened, chat.costs),
-      choices: (topic) => chat.choices(topic),
+      choices: (topic, about) => chat.choices(topic, about),
       setModel: (name) => chat.setModel(name),
       resume: async (wanted = "last") => {
         await chat.open(wanted);
         return pastOf(chat.session);
       },
-      rewind: async (message) => {
-        const prompt = promptsOf(chat.session).find(({ id }) => id === message)?.name ?? "";
-        rewind(chat.session as SessionState, Number(message));
-        return { past: pastOf(chat.session), prompt };
-      },
-      undo: async () => {
-        const { lines, changed } = await opened.checkpoints.undo();
-        if (changed) chat.tell(`The person undid the file changes of a turn:\n${lines.join("\n")}`);
-        return lines;
-      },
+      setThinking: (level) => opened.setEffort(effortOf(level)),
+      rewind: (message, what) => chat.rewind(message, what),
+      undo: () => chat.undo(),
+      addNote,
       mcp: servers.command,
       decideServer: servers.decide,
       news: async () => {
@@ -131,6 +125,7 @@ class ChatConversation {
   private readonly opened: ChatParts;
   private readonly models: ReturnType<typeof createModelLists>;
   private readonly ask: Ask;
+  private readonly questions: ChatQuestions;
   private readonly images: string;
   private readonly news: () => readonly string[];
 
@@ -144,6 +139,7 @@ class ChatConversation {
     this.costs = costsOf(session);
     this.models = createModelLists(opened);
     this.ask = ({ callId }, signal) => questions.wait(callId, signal);
+    this.questions = questions;
     this.images = images;
     this.news = news;
   }
@@ -165,11 +161,18 @@ class ChatConversation {
   async *run(asked: string, options: ChatRunOptions): AsyncGenerator<AgentEvent> {
     const { agent, checkpoints, observe } = this.opened;
     const { session, ask } = this;
-    checkpoints.begin();
+    checkpoints.begin(this.place());
     const prompt = [asked, ...this.notes].join("\n\n");
     this.notes = [];
     yield* this.news().map(noticeOf);
-    for await (const event of observe(run(agent, prompt, { ...options, session, ask }))) {
+    const steer = async () => {
+      const messages = (await options.steer?.()) ?? [];
+      if (messages.length > 0) checkpoints.begin(this.place(), true);
+      return messages;
+    };
+    let outcome: string | undefined;
+    for await (const event of observe(run(agent, prompt, { ...options, steer, session, ask }))) {
+      if (event.type === "agent-end") outcome = event.outcome;
       this.costs.note(event);
       if (event.type !== "tool-end" || !event.files) {
         yield event;
@@ -180,6 +183,43 @@ class ChatConversation {
       yield* this.keepImages(images);
     }
     yield* this.news().map(noticeOf);
+    if (outcome === "answered" && this.opened.mode() === "plan") yield* this.offerPlan(options);
+  }
+
+  /** Asks whether the plan of the last answer is to be done, and goes on with it after a yes. */
+  private async *offerPlan(options: ChatRunOptions): AsyncGenerator<AgentEvent> {
+    const answer = yield* this.questions.ask("plan", PLANNED, options.signal);
+    if (answer === "deny") return;
+    this.opened.setMode(answer === "session" ? "accept-edits" : "ask");
+    yield { type: "user-message", text: "Do it.", span: newSpan() };
+    yield* this.run(DO_PLAN, options);
+  }
+
+  /** Undoes the changes of files since a place, by default those of the last turn. Returns a line for each. */
+  async undo(since?: ConversationPlace): Promise<readonly string[]> {
+    const { lines, changed } = await this.opened.checkpoints.undo(since);
+    if (changed) this.tell(`The person undid file changes of a turn:\n${lines.join("\n")}`);
+    return lines;
+  }
+
+  async rewind(message: string, what: string): Promise<Rewound> {
+    const { checkpoints } = this.opened;
+    const prompt = promptsOf(this.session).find(({ id }) => id === message)?.name ?? "";
+    const place = this.place(Number(message));
+    if (what === "files") return { prompt, lines: await this.undo(place) };
+    const changed = checkpoints.changedSince(place).join(", ");
+    // What the person did since is in messages that are gone.
+    this.notes = [];
+    if (what === "conversation" && changed !== "")
+      this.tell(`The person went back in the conversation. Later changes of files stay: ${changed}`);
+    const { lines } = what === "both" ? await checkpoints.undo(place) : { lines: [] };
+    rewind(this.session as SessionState, place.messages);
+    return { past: pastOf(this.session), prompt, lines };
+  }
+
+  /** A place in this conversation; by default its end. */
+  private place(messages = this.session.messages.length): ConversationPlace {
+    return { conversation: this.session.id, messages };
   }
 
   /** Keeps the images of a result as files, and tells where. */
@@ -217,7 +257,7 @@ class ChatConversation {
 
   private call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions, ask?: Ask) {
     // During a run, the call belongs to the changes of its turn.
-    if (!(this.session as SessionState).busy) this.opened.checkpoints.begin();
+    if (!(this.session as SessionState).busy) this.opened.checkpoints.begin(this.place());
     this.ownCalls += 1;
     const call = { callId: `own-${this.ownCalls}`, tool, args };
     return runPersonCall(call, { gateway: this.opened.gateway, ask, signal });
@@ -226,9 +266,11 @@ class ChatConversation {
   status() {
     const { opened, costs } = this;
     const { contextWindow } = opened.loaded.settings.agent;
+    const effort = opened.effort();
     return {
       mode: opened.mode(),
       model: opened.modelName(),
+      thinking: effort === "none" ? "off" : effort,
       tokens: costs.lastTokens,
       window: contextWindow ?? modelFacts(opened.model() ?? "")?.window ?? 0,
       ...(costs.dollars !== undefined && { cost: costs.dollars }),
@@ -242,9 +284,11 @@ class ChatConversation {
     return { ...state, everything, parts };
   }
 
-  async choices(topic: PickTopic): Promise<readonly Choice[]> {
+  async choices(topic: PickTopic, about = ""): Promise<readonly Choice[]> {
     if (topic === "models") return this.models.choices();
     if (topic === "messages") return promptsOf(this.session).toReversed();
+    if (topic === "notes") return noteFiles(this.opened);
+    if (topic === "rewind") return waysBack(this.opened.checkpoints.changedSince(this.place(Number(about))));
     const sessions = (await this.opened.agent.options.sessions?.list()) ?? [];
     return sessions
       .filter(({ folder }) => folder === process.cwd())
@@ -273,44 +317,28 @@ export function toModelMessage({ role, prompt, files = [] }: PromptMessage): Mod
   return role === "assistant" ? { role, content: prompt } : { role, content: toContent(prompt, files) };
 }
 
-/** Text that looks like a secret, whoever it belongs to: people pass such files on. */
-const redact = createRedact([], { kinds: true });
+const PLANNED = "The plan is above. Nothing was changed yet. A message that you type goes on planning.";
+const DO_PLAN =
+  "The person approves the plan. Plan mode is over: carry the plan out now, and check the result.";
 
-/**
- * Writes a conversation as Markdown into a new file of the folder, without secrets. Returns its path.
- *
- * @throws INVALID_INPUT if the file exists.
- */
-export async function exportChat(
-  messages: readonly ModelMessage[],
-  { folder, name }: { readonly folder: string; readonly name: string },
-): Promise<string> {
-  const path = resolve(folder, name);
-  await writeFile(path, redact(toVisibleText(hideSecrets(toMarkdown(messages)))), {
-    flag: "wx",
-    mode: 0o600,
-  }).catch((error) => {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw problem("INVALID_INPUT", { operation: "/export", reason: `${path} exists; name another file` });
-  });
-  return path;
+/** The ways to go back to a message since which these files changed. */
+function waysBack(files: readonly string[]): Choice[] {
+  if (files.length === 0) return [];
+  const names = files.map((path) => relative(process.cwd(), path)).join(", ");
+  return [
+    { id: "both", name: "the conversation and the files", text: names },
+    { id: "conversation", name: "the conversation alone", text: "files stay as they are" },
+    { id: "files", name: "the files alone", text: names },
+  ];
 }
 
-function toMarkdown(messages: readonly ModelMessage[]): string {
-  return `${messages.flatMap(partsOf).join("\n\n")}\n`;
-}
-
-function partsOf({ role, content }: ModelMessage): string[] {
-  const heading = role === "user" ? "## Person" : "## Keyhole";
-  if (typeof content === "string") return content.trim() === "" ? [] : [heading, content.trim()];
-  const parts = content.flatMap((part): string[] => {
-    if (part.type === "text") return part.text.trim() === "" ? [] : [part.text.trim()];
-    if (part.type === "tool-call")
-      return [`**${part.toolName}**`, toCodeBlock(JSON.stringify(part.input, null, 2))];
-    if (part.type === "tool-result") return [toCodeBlock(outputText(part.output))];
-    return part.type === "file" || part.type === "image" ? ["(an image)"] : [];
-  });
-  return role === "tool" || parts.length === 0 ? parts : [heading, ...parts];
+/** @throws INVALID_INPUT for a level that does not exist */
+function effortOf(level: string): AgentEffort {
+  if (!Object.hasOwn(THINKING_LEVELS, level)) {
+    const reason = `levels are ${Object.keys(THINKING_LEVELS).join(", ")}`;
+    throw problem("INVALID_INPUT", { operation: "/thinking", reason });
+  }
+  return level === "off" ? "none" : (level as AgentEffort);
 }
 
 type Content = AgentSession["messages"][number]["content"];

@@ -6,7 +6,7 @@ import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
-import { readAgentsFiles } from "./instructions.ts";
+import { readAgentsFiles } from "./agents-files.ts";
 import { run } from "./run.ts";
 import { tellRetry } from "./run-context.ts";
 

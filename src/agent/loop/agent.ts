@@ -76,7 +76,7 @@ export interface AgentOptions {
   readonly sessions?: SessionLogs;
   /** Your own tools, always shown to the model. */
   readonly ownTools?: ToolSet;
-  /** Domains whose tools the model has from the start; others are discovered. Default: `workspace`. */
+  /** Domains, or ops of tools, that the model has from the start; others are discovered. Default: `workspace`. */
   readonly hands?: readonly string[];
   /** Tokens that the model can take. Default: the window of the model, by its name, or 128,000. */
   readonly contextWindow?: number;
@@ -88,14 +88,19 @@ export interface AgentOptions {
   readonly permissions?: Pick<Permissions, "tool">;
   /** Programs of the person that run before and after calls, and with each prompt. */
   readonly hooks?: AgentHooks;
-  /** How much the model thinks before it answers, if it can. Default: the provider's. */
-  readonly effort?: "none" | "low" | "medium" | "high";
+  /**
+   * How much the model thinks before it answers, if it can; a function is called for each request. Default: the
+   * provider's.
+   */
+  readonly effort?: AgentEffort | (() => AgentEffort | undefined);
   /**
    * Retries by the AI SDK, and repetitions of an answer that breaks off. Models of `keyhole/models` retry requests
    * without an answer by themselves. Default: 2.
    */
   readonly maxRetries?: number;
 }
+
+export type AgentEffort = "none" | "low" | "medium" | "high";
 
 /** One conversation with an agent. */
 export interface AgentSession {

@@ -257,12 +257,13 @@ const BREAKS: ReadonlySet<string> = new Set<ModelErrorCode>([
 
 /** The settings of requests, and those that events tell. */
 function settingsOf({ maxRetries, effort, temperature, maxTokens }: Agent["options"]) {
+  const reasoning = typeof effort === "function" ? effort() : effort;
   const warmth = temperature !== undefined && { temperature };
   return {
     told: { ...warmth, ...(maxTokens !== undefined && { maxTokens }) },
     settings: {
       ...warmth,
-      ...(effort !== undefined && { reasoning: effort }),
+      ...(reasoning !== undefined && { reasoning }),
       ...(maxRetries !== undefined && { maxRetries }),
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     },

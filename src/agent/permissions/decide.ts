@@ -11,7 +11,7 @@ import type {
   RuleSet,
   ShellRequest,
 } from "./permission.ts";
-import { holdsSecrets, runsLater } from "./sensitive-path.ts";
+import { holdsSecrets, isInside, runsLater } from "./sensitive-path.ts";
 import { changesNothing, onlyReads, programOf, reachOf, readsOpenly } from "./shell/command-reach.ts";
 import type { SimpleCommand } from "./shell/read-word.ts";
 
@@ -60,11 +60,6 @@ export function refusedInPlan(request: PermissionRequest): string | undefined {
 
 const PLANNING =
   "The person is in plan mode: nothing may be changed. Read what you need, and answer with a plan.";
-
-/** Whether the path is the project's folder or in it. */
-export function isInside(path: string, root: string): boolean {
-  return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
-}
 
 function decideFile(
   request: FileRequest,

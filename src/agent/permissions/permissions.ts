@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { isProblem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
-import { decide, isInside, refusedInPlan } from "./decide.ts";
+import { decide, refusedInPlan } from "./decide.ts";
 import { escapeGlob } from "./match-glob.ts";
 import { toCommandRule, toWiderRule } from "./match-rule.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type PermissionScope,
   readRules,
 } from "./permission.ts";
-import { holdsSecrets } from "./sensitive-path.ts";
+import { holdsSecrets, isInside } from "./sensitive-path.ts";
 import { showExactly, toFileRequest, toShellRequest } from "./to-request.ts";
 
 /** A question for a person. Show every text whole, in pages if need be. */

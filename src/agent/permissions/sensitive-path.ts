@@ -5,6 +5,11 @@ const SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/", "/sys/"
 /** A repository's own settings, and those of its submodules: remote addresses may have logins in them. */
 const GIT_CONFIG = /\/\.git\/(?:.*\/)?config(?:\.worktree)?$/;
 
+/** Whether the path is the project's folder or in it. */
+export function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
+}
+
 /** Whether a path may hold keys or logins. Such paths ask before any use, whatever the rules allow. */
 export function holdsSecrets(path: string, root: string): boolean {
   const folded = fold(path);

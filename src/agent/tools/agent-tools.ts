@@ -3,7 +3,14 @@ import { z } from "zod";
 import { problem } from "../../base/problems/problem.ts";
 import { defineDomain, defineTool } from "../../core/nouns/define.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
-import { type Agent, createAgent } from "../loop/agent.ts";
+import { coversTool, type NamedAgent } from "../chat/named-agents.ts";
+import {
+  type Agent,
+  type AgentHooks,
+  type AgentModel,
+  type AgentOptions,
+  createAgent,
+} from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
 import { beginCall, runContext, tellOutput } from "../loop/run-context.ts";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -15,11 +22,23 @@ const DESK = "desk";
 
 const WAIT_MS = 60 * 60_000;
 
-/** Creates the tools of a terminal agent beside those of its folder. `environment` is that of its commands. */
-export function createAgentTools(
-  permissions: Permissions,
-  environment: Readonly<Record<string, string>> = {},
-) {
+interface AgentToolsOptions {
+  readonly permissions: Permissions;
+  /** Variables of its commands. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Sub-agents with a role. */
+  readonly helpers?: readonly NamedAgent[];
+  /** The model of that name; undefined for the one in use. */
+  modelNamed?(name: string): AgentModel | undefined;
+}
+
+/** Creates the tools of a terminal agent beside those of its folder. */
+export function createAgentTools({
+  permissions,
+  environment = {},
+  helpers = [],
+  modelNamed,
+}: AgentToolsOptions) {
   const pages = createFetchPage(permissions);
   const jobs = new BackgroundJobs(permissions.root, environment);
   let agent: Agent | undefined;
@@ -60,13 +79,15 @@ export function createAgentTools(
         description:
           "Let a sub-agent with a context of its own do a task and report; for long searches and readings",
         phrases: ["sub-agent", "delegate", "explore the code base", "research in parallel"],
-        inputSchema: taskInput,
+        inputSchema: taskInput(helpers),
         examples: [
           { args: { task: "Find every place that reads the config file, and list path and line." } },
         ],
-        execute: ({ task }, { signal }) => {
+        execute: ({ task, agent: name }: { task: string; agent?: string | undefined }, { signal }) => {
           if (!agent) throw problem("INVALID_INPUT", { operation: "task", reason: "no agent is open" });
-          return runTask(agent, task, signal);
+          const helper = helpers.find((each) => each.name === name);
+          const model = helper?.model === undefined ? undefined : modelNamed?.(helper.model);
+          return runTask(asHelper(agent.options, permissions.root, helper, model), task, signal);
         },
       }),
       defineTool({
@@ -128,19 +149,51 @@ function todoText({ items }: z.output<typeof todoInput>): string {
   return [`${done} of ${items.length} done`, ...lines].join("\n");
 }
 
-const taskInput = z.strictObject({
-  task: z
-    .string()
-    .min(1)
-    .max(50_000)
-    .describe("everything that the sub-agent has to know; it sees nothing else of this conversation"),
-});
+const task = z
+  .string()
+  .min(1)
+  .max(50_000)
+  .describe("everything that the sub-agent has to know; it sees nothing else of this conversation");
+
+function taskInput(helpers: readonly NamedAgent[]) {
+  if (helpers.length === 0) return z.strictObject({ task });
+  const roles = helpers.map(({ name, description }) => `${name} (${description})`).join("; ");
+  const agent = z
+    .enum(helpers.map(({ name }) => name))
+    .optional()
+    .describe(`a sub-agent with a role: ${roles}`);
+  return z.strictObject({ task, agent });
+}
+
+/** The options of a sub-agent. One with a role has its own instructions, and only those tools that its file names. */
+function asHelper(
+  options: AgentOptions,
+  root: string,
+  helper: NamedAgent | undefined,
+  model: AgentModel | undefined,
+): AgentOptions {
+  if (!helper) return options;
+  const { instructions, tools } = helper;
+  const { hooks } = options;
+  const given = { ...options, instructions: `${instructions}\n\nFolder: ${root}`, ...(model && { model }) };
+  if (!tools) return given;
+  const beforeTool: AgentHooks["beforeTool"] = async (call) => {
+    // A call of the model leads to calls of tools, which are judged one by one.
+    if (call.aliases && !coversTool(tools, call.tool)) return `${helper.name} has no tool ${call.tool}`;
+    return hooks?.beforeTool?.(call);
+  };
+  return { ...given, hands: tools, hooks: { ...hooks, beforeTool } };
+}
 
 /** Set while a sub-agent works: it gets no sub-agents of its own. */
 const inside = new AsyncLocalStorage<true>();
 
 /** Lets an agent with its own context do a task on the same gateway, with the same permissions. */
-async function runTask(agent: Agent, task: string, signal: AbortSignal): Promise<string> {
+async function runTask(
+  { sessions: _, ...options }: AgentOptions,
+  task: string,
+  signal: AbortSignal,
+): Promise<string> {
   if (inside.getStore()) {
     throw problem("INVALID_INPUT", {
       operation: "task",
@@ -148,8 +201,7 @@ async function runTask(agent: Agent, task: string, signal: AbortSignal): Promise
     });
   }
   const parent = runContext.getStore();
-  const { sessions: _, ...options } = agent.options;
-  const helper = createAgent({ ...options, limits: agent.limits });
+  const helper = createAgent(options);
   return inside.run(true, async () => {
     for await (const event of run(helper, task, { signal, ...(parent?.ask && { ask: parent.ask }) })) {
       if (event.type === "llm-end") {

@@ -175,7 +175,7 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
   writeFileSync(join(root, "a.md"), "text\n");
   const asked: { scope: string; action: string; reason: string }[] = [];
   const permissions = createPermissions({ root });
-  const desk = createAgentTools(permissions);
+  const desk = createAgentTools({ permissions });
   const gateway = createGateway({
     domains: [workspaceDomain({ permissions }), desk.domain],
     principal: { id: "me", scopes: [], allowWrite: true },

@@ -20,10 +20,10 @@ export interface Choice extends Fact {
 }
 
 /** The lists that a chat can show. */
-export type Topic = "tools" | "skills" | "permissions" | "telemetry" | "cost";
+export type Topic = "tools" | "skills" | "agents" | "permissions" | "telemetry" | "cost";
 
 /** The lists that a chat can pick from. */
-export type PickTopic = "models" | "sessions" | "messages";
+export type PickTopic = "models" | "sessions" | "messages" | "rewind" | "notes";
 
 /** A message of a resumed conversation. */
 export interface PastMessage {
@@ -48,12 +48,21 @@ export interface ChatRunOptions {
 export interface ChatStatus {
   readonly mode: PermissionMode;
   readonly model: string;
+  /** How much the model thinks; absent if the provider decides. */
+  readonly thinking?: string | undefined;
   /** Tokens of the last request. */
   readonly tokens: number;
   /** Tokens that the model can take. */
   readonly window: number;
   /** US dollars of the conversation so far; absent if no price is known. */
   readonly cost?: number;
+}
+
+/** A conversation, or its files, as they were before a message. */
+export interface Rewound {
+  readonly past?: readonly PastMessage[];
+  readonly prompt: string;
+  readonly lines: readonly string[];
 }
 
 /** A command of the person, of the project or of a server. */
@@ -102,14 +111,24 @@ export interface ChatAgent {
   /** Summarizes the conversation now. */
   compact(focus: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
   list(topic: Topic): Promise<readonly Fact[]>;
-  /** Lines to pick from, the most likely first. */
-  choices(topic: PickTopic): Promise<readonly Choice[]>;
+  /** Lines to pick from, the most likely first. `about` is the message to go back to, or the note. */
+  choices(topic: PickTopic, about?: string): Promise<readonly Choice[]>;
   /** Changes the model, by its name or by `provider/name`. */
   setModel(name: string): Promise<void>;
+  /**
+   * Changes how much the model thinks before it answers.
+   * @throws INVALID_INPUT for a level that does not exist
+   */
+  setThinking(level: string): void;
   /** Resumes a session, by default the last one, and returns its messages. */
   resume(session?: string): Promise<readonly PastMessage[]>;
-  /** Goes back to before an earlier message. Returns the messages that stay, and the one gone back to. */
-  rewind(message: string): Promise<{ readonly past: readonly PastMessage[]; readonly prompt: string }>;
+  /**
+   * Goes back to before an earlier message, with the `conversation`, the `files` or `both`. Returns the messages that
+   * stay, if the conversation went back, the message, and a line for each file.
+   */
+  rewind(message: string, what: string): Promise<Rewound>;
+  /** Adds a note to one of the files of `choices("notes")`. Returns a sentence about it. */
+  addNote(file: string, note: string): Promise<string>;
   /** Undoes the changes of files that the last turn made. Returns a line for each. */
   undo(): Promise<readonly string[]>;
   /** Asks whether the folder is trusted; after a yes, its files are in use. */

@@ -36,6 +36,9 @@ test("Esc cancels a run; twice while nothing runs, it goes back to an earlier me
   await terminal.type(DOWN);
   await terminal.sees("› messages two");
   await terminal.type("\r");
+  // Files have changed since, so the person says what goes back. A digit picks.
+  await terminal.sees("Restore:");
+  await terminal.type("1");
   await terminal.sees("› again second");
   expect(terminal.text()).toContain("Back before that message.");
 });

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../loop/agent-event.ts";
-import type { ChatStatus, Choice, ContextReport, Fact, TextQuestion } from "./chat-agent.ts";
+import type { ChatStatus, Choice, ContextReport, Fact, PickTopic, TextQuestion } from "./chat-agent.ts";
 
 export type ToolStatus = "running" | "asking" | "ok" | "failed" | "cancelled";
 
@@ -43,9 +43,13 @@ export interface QueuedMessage {
 
 /** A list that the person picks from. */
 export interface Picker {
-  readonly kind: "models" | "sessions" | "messages" | "history";
+  readonly kind: PickTopic | "history" | "thinking";
   readonly title: string;
   readonly choices: readonly Choice[];
+  /** A digit picks too. */
+  readonly numbered?: true | undefined;
+  /** The subject of the list: the message to go back to, or the note. */
+  readonly about?: string;
 }
 
 /** The state that the screen shows. */

@@ -2,8 +2,7 @@ import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { count } from "./block-text.ts";
-import type { ChatStatus, Choice, Fact } from "./chat-agent.ts";
-import type { Picker } from "./chat-state.ts";
+import type { ChatStatus, Fact } from "./chat-agent.ts";
 import { type ChatInput, COMMANDS, KEYS } from "./commands.ts";
 
 /** Commands that change nothing a run depends on, beside those that show a list. */
@@ -15,19 +14,11 @@ export function isAtOnce(input: ChatInput): boolean {
   return input.type === "shell" || input.type === "unknown" || input.type === "nothing";
 }
 
-export const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
-  models: "Model:",
-  sessions: "Conversation:",
-  messages: "Go back to before:",
-  history: "Sent before:",
-};
-
 /** Sentences for lists that are empty. */
 export const EMPTY: Readonly<Record<string, string>> = {
+  agents:
+    "No sub-agents with a role. A file .agents/agents/NAME.md makes one, in this folder or in your home.",
   mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
-  sessions: "No earlier conversation of this folder is kept.",
-  messages: "Nothing was sent yet in this conversation.",
-  history: "No line was sent yet.",
 };
 
 export const NO_CLIPBOARD =
@@ -40,13 +31,10 @@ export const HELP: readonly Fact[] = [
   ...KEYS.map(([name, text]) => ({ name, text })),
 ];
 
-export function sentLines(history: readonly string[]): Choice[] {
-  return history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
-}
-
-export function statusFacts({ model, mode, tokens, window, cost }: ChatStatus): Fact[] {
+export function statusFacts({ model, mode, thinking, tokens, window, cost }: ChatStatus): Fact[] {
   return [
     { name: "model", text: model },
+    { name: "thinking", text: thinking ?? "as the provider decides" },
     { name: "mode", text: mode },
     {
       name: "tokens",

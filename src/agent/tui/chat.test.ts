@@ -143,3 +143,35 @@ test("during a run, /cost, /context and !command work at once and leave the answ
   await run;
   expect(shown()).toContain("Half a sentence.");
 });
+
+test("a line that begins with # asks where the note goes; several lines are a prompt", async () => {
+  const { agent, chat, shown } = open();
+  await chat.submit("# use pnpm");
+  expect(chat.state().picker).toMatchObject({ kind: "notes", about: "use pnpm", numbered: true });
+  await chat.pick({ id: "AGENTS.md", name: "", text: "" });
+  expect(shown()).toEqual(["Added to AGENTS.md: use pnpm"]);
+  await chat.submit("# A title\nand a text");
+  await chat.submit("#hash");
+  expect(agent.prompts).toEqual(["# A title\nand a text", "#hash"]);
+});
+
+test("going back asks what to restore if files have changed since", async () => {
+  const { chat, shown } = open();
+  await chat.openIfIdle("messages");
+  await chat.pick({ id: "3", name: "", text: "" });
+  expect(chat.state().picker).toMatchObject({ kind: "rewind", about: "3" });
+  await chat.pick({ id: "files", name: "", text: "" });
+  expect(shown()).toEqual(["Restored a.ts."]);
+  const unchanged = open({ choices: async () => [] });
+  unchanged.chat.setPicker({ kind: "messages", title: "", choices: [] });
+  expect(await unchanged.chat.pick({ id: "3", name: "", text: "" })).toBe("again 3");
+  expect(unchanged.shown()).toEqual(["> Before?", "Back before that message. Files stay as they are."]);
+});
+
+test("/thinking takes a level, or offers all; a wrong one is a problem", async () => {
+  const { agent, chat } = open();
+  await chat.submit("/thinking HIGH");
+  expect(agent.status().thinking).toBe("high");
+  await chat.submit("/thinking");
+  expect(chat.state().picker?.choices.map(({ id }) => id)).toEqual(["off", "low", "medium", "high"]);
+});

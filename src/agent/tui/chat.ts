@@ -1,7 +1,16 @@
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
-import type { ChatAgent, ChatAnswer, ChatOptions, ChatRunOptions, Choice, Fact } from "./chat-agent.ts";
+import type {
+  ChatAgent,
+  ChatAnswer,
+  ChatOptions,
+  ChatRunOptions,
+  Choice,
+  Fact,
+  PastMessage,
+} from "./chat-agent.ts";
+import { PICKS, type PickHost } from "./chat-picks.ts";
 import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
 import {
   cleanFact,
@@ -10,8 +19,6 @@ import {
   INIT_PROMPT,
   isAtOnce,
   NO_CLIPBOARD,
-  PICKER_TITLES,
-  sentLines,
   statusFacts,
   toFailure,
 } from "./chat-texts.ts";
@@ -22,11 +29,11 @@ import { isStreamed, StreamFrames } from "./stream-frames.ts";
 import { createTextQuestions } from "./text-question.ts";
 
 /** A conversation on a screen: its state, and the actions of the person. */
-export class Chat {
+export class Chat implements PickHost {
   /** Resolves when the person leaves. */
   readonly left: Promise<void>;
   private readonly leave: () => void;
-  private readonly agent: ChatAgent;
+  readonly agent: ChatAgent;
   private readonly options: ChatOptions;
   private readonly lines: string[];
   private readonly listeners = new Set<() => void>();
@@ -87,7 +94,10 @@ export class Chat {
     if (this.current.phase !== "idle" && !isAtOnce(input)) {
       // Commands change the chat itself, so they wait for the end.
       const message = { text, shown, when: input.type === "prompt" ? when : "end" } as const;
-      return this.setQueue([...this.current.queue, message]);
+      this.setQueue([...this.current.queue, message]);
+      // A message is an answer: what it says goes on with the plan.
+      if (this.current.permissions[0]?.scope === "plan") this.answer("deny");
+      return;
     }
     await this.perform(input, shown.trim());
     await this.sendNext();
@@ -119,6 +129,8 @@ export class Chat {
         return this.turn(typed, (signal) => this.prompts.send(input.text, signal));
       case "shell":
         return this.runShell(input.command, typed);
+      case "note":
+        return this.open("notes", input.text);
       case "command":
         return this.runCommand(input.command, input.argument.trim()).catch((error: unknown) =>
           this.showProblem(error),
@@ -189,19 +201,15 @@ export class Chat {
   }
 
   /** Opens a list of earlier messages, or of lines sent before. */
-  async open(kind: "messages" | "history"): Promise<void> {
-    if (this.current.phase === "idle") await this.openPicker(kind);
+  async openIfIdle(kind: "messages" | "history"): Promise<void> {
+    if (this.current.phase === "idle") await this.open(kind);
   }
 
   /** Takes a choice of the open list. Returns the text that belongs into the draft, if any. */
   async pick({ id }: Choice): Promise<string | undefined> {
     const { picker } = this.current;
     this.setPicker(undefined);
-    if (!picker) return undefined;
-    return this.take(picker.kind, id).catch((error: unknown) => {
-      this.showProblem(error);
-      return undefined;
-    });
+    return picker && this.take(picker.kind, id, picker.about);
   }
 
   /** Shows the last tool call, or the last thinking, whole. */
@@ -219,7 +227,7 @@ export class Chat {
     status: () => this.showFacts("status", statusFacts(this.agent.status())),
     compact: (focus) => this.play("/compact", (how) => this.agent.compact(focus, how)),
     undo: async () => {
-      for (const line of await this.agent.undo()) this.notice(toVisibleText(line));
+      for (const line of await this.agent.undo()) this.notice(line);
     },
     mode: (name) => this.setMode(name),
     trust: () => this.play("/trust", (how) => this.agent.trust(how)),
@@ -230,13 +238,14 @@ export class Chat {
       return this.play(`/mcp ${words.join(" ")}`, (how) => this.agent.decideServer(words, how));
     },
     init: () => this.turn("/init", (signal) => this.prompts.send(INIT_PROMPT, signal)),
-    model: (name) => (name === "" ? this.openPicker("models") : this.setModel(name)),
-    resume: (session) => (session === "" ? this.openPicker("sessions") : this.resume(session)),
+    model: (name) => this.openOr("models", name),
+    thinking: (level) => this.openOr("thinking", level.toLowerCase()),
+    resume: (session) => this.openOr("sessions", session),
     rename: async (title) => {
       await this.agent.rename(title);
-      this.notice(toVisibleText(`The conversation is called ${title}.`));
+      this.notice(`The conversation is called ${title}.`);
     },
-    export: async (file) => this.notice(toVisibleText(`Written to ${await this.agent.exportTo(file)}.`)),
+    export: async (file) => this.notice(`Written to ${await this.agent.exportTo(file)}.`),
     clear: async () => {
       await this.agent.clear();
       this.dispatch({ type: "cleared" });
@@ -260,10 +269,10 @@ export class Chat {
   }
 
   notice(text: string): void {
-    this.show({ kind: "notice", text });
+    this.show({ kind: "notice", text: toVisibleText(text) });
   }
 
-  private showProblem(error: unknown): void {
+  showProblem(error: unknown): void {
     this.show({ kind: "problem", ...toFailure(error) });
   }
 
@@ -271,7 +280,11 @@ export class Chat {
     this.dispatch({ type: "set", change: { queue } });
   }
 
-  private refresh(): void {
+  showPast(messages: readonly PastMessage[]): void {
+    this.dispatch({ type: "resumed", messages });
+  }
+
+  refresh(): void {
     this.dispatch({ type: "set", change: { status: this.agent.status() } });
   }
 
@@ -331,16 +344,28 @@ export class Chat {
     else this.show({ kind: "facts", facts: facts.map(cleanFact) });
   }
 
-  private async openPicker(kind: Picker["kind"]): Promise<void> {
-    const choices = kind === "history" ? sentLines(this.lines) : await this.agent.choices(kind);
-    if (choices.length === 0) this.notice(EMPTY[kind] ?? `No ${kind}.`);
-    else this.setPicker({ kind, title: PICKER_TITLES[kind], choices });
+  /** Opens a list. A list without lines is a sentence. */
+  async open(kind: Picker["kind"], about = ""): Promise<void> {
+    const { title, numbered, empty, choices: choicesOf } = PICKS[kind];
+    const choices = await choicesOf(this, about);
+    if (choices.length === 0) this.notice(empty);
+    else this.setPicker({ kind, title, choices, numbered, about });
   }
 
-  private async setModel(name: string): Promise<void> {
-    await this.agent.setModel(name);
-    this.refresh();
-    this.notice(toVisibleText(`The model is ${this.agent.status().model}.`));
+  /** Does the work of a choice, and returns the text for the draft. */
+  private async take(kind: Picker["kind"], id: string, about = ""): Promise<string | undefined> {
+    try {
+      const text = await PICKS[kind].take(this, id, about);
+      return typeof text === "string" ? text : undefined;
+    } catch (error) {
+      this.showProblem(error);
+      return undefined;
+    }
+  }
+
+  /** Opens a list, or takes the choice that the person has named. */
+  private openOr(kind: Picker["kind"], id: string): Promise<unknown> {
+    return id === "" ? this.open(kind) : this.take(kind, id);
   }
 
   private setMode(name: string): void {
@@ -349,23 +374,6 @@ export class Chat {
     else if (modes.includes(name)) this.agent.setMode(name as PermissionMode);
     else this.notice(`Modes: ${modes.join(", ")}.`);
     this.refresh();
-  }
-
-  private async resume(session: string): Promise<void> {
-    this.dispatch({ type: "resumed", messages: await this.agent.resume(session) });
-    this.notice("Resumed. Large results of the conversation are gone.");
-  }
-
-  /** Does the work of a picked line, and returns the text for the draft. */
-  private async take(kind: Picker["kind"], id: string): Promise<string | undefined> {
-    if (kind === "history") return this.lines[Number(id)];
-    if (kind === "models") await this.setModel(id);
-    if (kind === "sessions") await this.resume(id);
-    if (kind !== "messages") return undefined;
-    const { past: messages, prompt } = await this.agent.rewind(id);
-    this.dispatch({ type: "resumed", messages });
-    this.notice("Back before that message. Files stay as they are; /undo restores those of the last turn.");
-    return prompt;
   }
 
   private async runCommand({ name, topic }: SlashCommand, argument: string): Promise<void> {

@@ -18,7 +18,12 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: "undo", summary: "Undoes the changes of files that the last turn made, also by commands." },
   { name: "tools", summary: "Lists the tools that the agent can reach.", topic: "tools" },
   { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
+  { name: "agents", summary: "Lists the sub-agents that a task can name.", topic: "agents" },
   { name: "model", summary: "Picks the model; with a name, changes to it." },
+  {
+    name: "thinking",
+    summary: "Picks how much the model thinks: off, low, medium, high; with a level, changes to it.",
+  },
   { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
   {
     name: "mcp",
@@ -40,11 +45,20 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: "exit", summary: "Leaves the chat.", aliases: ["quit", "q"] },
 ];
 
+/** How much the model thinks before it answers, from the least to the most. */
+export const THINKING_LEVELS: Readonly<Record<string, string>> = {
+  off: "answers at once",
+  low: "thinks a little",
+  medium: "thinks",
+  high: "thinks long; costs the most tokens",
+};
+
 /** The meaning of a sent line. */
 export type ChatInput =
   | { readonly type: "nothing" }
   | { readonly type: "prompt"; readonly text: string }
   | { readonly type: "shell"; readonly command: string }
+  | { readonly type: "note"; readonly text: string }
   | { readonly type: "command"; readonly command: SlashCommand; readonly argument: string }
   | { readonly type: "custom"; readonly name: string; readonly argument: string }
   | { readonly type: "unknown"; readonly name: string; readonly nearest: readonly string[] };
@@ -58,6 +72,9 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
     const command = trimmed.slice(1).trim();
     return command === "" ? { type: "nothing" } : { type: "shell", command };
   }
+  // Several lines that begin so are a Markdown text.
+  const note = /^# +(\S.*)$/.exec(trimmed)?.[1];
+  if (note !== undefined) return { type: "note", text: note };
   const slash = /^\/([\w:.-]+)(?:\s+([\s\S]*))?$/.exec(trimmed);
   if (!slash) return { type: "prompt", text: trimmed };
   const name = slash[1]!.toLowerCase();
@@ -79,7 +96,7 @@ export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Alt-Enter, during a run", "Queues the message for the end of the run. Alt-Up takes the last one back."],
   ["Shift-Tab", "Changes the mode: ask, accept edits, plan."],
   ["Up, Down", "Walk through the lines sent before; Ctrl-R picks from them."],
-  ["Tab", "Completes a command, a file or a folder."],
+  ["Tab", "Completes a command, a file or a folder; Down and Up choose another, Enter takes it."],
   ["Alt-Left, Alt-Right", "Move by words, as Ctrl with the arrows, Alt-B and Alt-F do."],
   ["@file", "Includes a file of the project, or an image."],
   [
@@ -87,6 +104,8 @@ export const KEYS: readonly (readonly [keys: string, what: string])[] = [
     "Pastes the clipboard, also an image. The path of an image, pasted or dropped, includes it too.",
   ],
   ["!command", "Runs a command, with the same permissions as the agent."],
+  ["# note", "Adds the note to the AGENTS.md of the project, or to your own."],
+  ["Ctrl-G", "Opens the draft in your editor ($VISUAL, $EDITOR)."],
   ["Ctrl-O, Ctrl-T", "Unfold the last tool call, the last thinking."],
   ["Esc", "Cancels; pressed twice while nothing runs, goes back to an earlier message."],
   ["Ctrl-C", "Cancels; pressed twice, leaves."],

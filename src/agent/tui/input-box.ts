@@ -6,9 +6,17 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { count } from "./block-text.ts";
 import type { CustomCommand } from "./chat-agent.ts";
 import type { QueuedMessage } from "./chat-state.ts";
-import { COMMANDS } from "./commands.ts";
-import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
+import { COMMANDS, type SlashCommand } from "./commands.ts";
+import {
+  type DraftState,
+  type InputDraft,
+  keyToEdit,
+  type LineEdit,
+  typedText,
+  useLatest,
+} from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
+import { linesAround } from "./pick-list.ts";
 import { colour, column } from "./terminal-text.ts";
 import { wrapHard } from "./wrap-text.ts";
 
@@ -39,10 +47,33 @@ export interface InputBoxProps {
 /** The input: several lines, history, paste and completion. */
 export function InputBox(props: InputBoxProps): ReactNode {
   const { columns, lines, files, ready, draft } = props;
-  const completions = complete(draft.shown.text, draft.shown.cursor, files, props.commands);
-
   const [pastes] = useState(createFoldedPastes);
   const { change } = draft;
+  const chosen = useLatest<ChosenCompletion>({ of: "", at: NONE });
+  const completions = complete(draft.shown, files, props.commands);
+  const { at, isClosed = false } = chosenIn(draft.shown, chosen.shown);
+
+  /** The completions of the draft and the chosen one, also if the screen is not drawn yet. */
+  function latestList() {
+    const now = draft.latest();
+    const place = chosenIn(now, chosen.latest());
+    return { ...place, of: now.text, list: place.isClosed ? [] : complete(now, files, props.commands) };
+  }
+
+  /** Takes a key for the list of completions. Returns whether it did. */
+  function takeByList(key: Key): boolean {
+    const { of, at, list } = latestList();
+    const next = at + (key.downArrow ? 1 : key.upArrow ? -1 : 0);
+    if (key.meta || key.shift || list.length === 0) return false;
+    if (key.escape && (ready || at !== NONE)) chosen.set({ of, at: NONE, isClosed: true });
+    else if (next !== at && next >= NONE && next < list.length) chosen.set({ of, at: next });
+    else if (key.tab) change(list[Math.max(at, 0)]!.edit);
+    else if (key.return && at !== NONE) {
+      change(list[at]!.edit);
+      if (list[at]!.isCommand) enter();
+    } else return next !== at && at !== NONE;
+    return true;
+  }
 
   function enter(when: QueuedMessage["when"] = "step"): void {
     const { text, cursor } = draft.latest();
@@ -60,15 +91,15 @@ export function InputBox(props: InputBoxProps): ReactNode {
       if (text !== "" && ready) change({ type: "clear" });
       return;
     }
+    if (takeByList(key)) return props.onType();
     if (key.escape) return props.onEscape();
-    if ((key.tab && key.shift) || (key.ctrl && "ortv".includes(input))) return;
+    if ((key.tab && key.shift) || (key.ctrl && "gortv".includes(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
     else if (key.return && key.meta && !ready) enter("end");
     else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
     else if (key.upArrow && key.meta) putFirst(draft, props.onTakeBack());
     else if (key.return) enter();
-    else if (key.tab && completions[0]) change(completions[0].edit);
     else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
       // Fast typing can arrive together with its Enter.
       change({ type: "insert", text: typedText(input.slice(0, -1)) });
@@ -96,8 +127,13 @@ export function InputBox(props: InputBoxProps): ReactNode {
         after,
       ),
     ),
-    completions.map(({ label }, index) =>
-      h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${toVisibleText(label, 200)}`),
+    linesAround(isClosed ? [] : completions, Math.max(at, 0), MOST_SHOWN).map(
+      ({ line: { label }, at: index }) =>
+        h(
+          Text,
+          { key: label, wrap: "truncate", dimColor: index !== Math.max(at, 0) },
+          `${index === at ? "›" : " "} ${toVisibleText(label, 200)}`,
+        ),
     ),
   );
 }
@@ -106,8 +142,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
 export function putFirst({ latest, change }: DraftState, message: string | undefined): void {
   if (message === undefined) return;
   const { text } = latest();
-  change({ type: "clear" });
-  change({ type: "insert", text: text === "" ? message : `${message}\n${text}` });
+  change({ type: "set", text: text === "" ? message : `${message}\n${text}` });
 }
 
 /** As many lines around the cursor as fit, with the character under the cursor apart. */
@@ -131,31 +166,49 @@ function toLines({ text, cursor }: InputDraft, columns: number, most: number) {
 interface Completion {
   readonly label: string;
   readonly edit: LineEdit;
+  /** Enter sends it at once. */
+  readonly isCommand?: true;
 }
 
-const MOST = 5;
+/** The place in the completions of a draft. Another draft begins anew. */
+interface ChosenCompletion {
+  readonly of: string;
+  readonly at: number;
+  readonly isClosed?: boolean;
+}
 
-/** Completions of the command or mentioned file at the cursor. */
+const NONE = -1;
+const MOST_SHOWN = 5;
+const MOST_FILES = 50;
+
+function chosenIn({ text }: InputDraft, chosen: ChosenCompletion): ChosenCompletion {
+  return chosen.of === text ? chosen : { of: text, at: NONE };
+}
+
+/** Completions of the command or mentioned file at the cursor. A line that was sent before has none. */
 function complete(
-  text: string,
-  cursor: number,
+  { text, cursor, history, place }: InputDraft,
   files: readonly string[],
   custom: readonly CustomCommand[],
 ): Completion[] {
+  if (history[place] === text) return [];
   const typed = text.slice(0, cursor);
   if (/^\/[\w:.-]*$/.test(typed)) {
     const wanted = typed.slice(1).toLowerCase();
-    return [...COMMANDS, ...custom]
-      .filter(({ name }) => name.toLowerCase().startsWith(wanted) && name !== wanted)
-      .slice(0, MOST)
+    const all: readonly SlashCommand[] = [...COMMANDS, ...custom];
+    return all
+      .filter(({ name, aliases = [] }) =>
+        [name, ...aliases].some((each) => each.toLowerCase().startsWith(wanted) && name !== wanted),
+      )
       .map(({ name, summary }) => ({
         label: `/${name}  ${summary}`,
         edit: { type: "replace", from: 0, text: `/${name}` },
+        isCommand: true,
       }));
   }
   const mention = mentionAt(text, cursor);
   if (!mention) return [];
-  return matchFiles(files, mention.typed, MOST)
+  return matchFiles(files, mention.typed, MOST_FILES)
     .filter((file) => file !== mention.typed)
     .map((file) => ({
       label: file,

@@ -17,6 +17,7 @@ export interface InputDraft {
 export type LineEdit =
   | { readonly type: "insert"; readonly text: string }
   | { readonly type: "replace"; readonly from: number; readonly text: string }
+  | { readonly type: "set"; readonly text: string }
   | { readonly type: "backspace" | "delete" | "delete-word" | "delete-before" | "delete-after" }
   | { readonly type: "word-left" | "word-right" }
   | { readonly type: "left" | "right" | "up" | "down" | "line-start" | "line-end" }
@@ -66,6 +67,8 @@ export function edit(draft: InputDraft, change: LineEdit): InputDraft {
       return remember(draft);
     case "clear":
       return { ...draft, text: "", cursor: 0, place: draft.history.length, unsent: "" };
+    case "set":
+      return edit(edit(draft, { type: "clear" }), { type: "insert", text: typedText(change.text) });
   }
 }
 

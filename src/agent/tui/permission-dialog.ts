@@ -171,26 +171,31 @@ interface DialogChoice {
   readonly allows: boolean;
 }
 
-/** Questions of the chat itself, which are answered with yes or no. */
+/** Questions of the chat itself. */
 const QUESTIONS: Readonly<
-  Record<string, { readonly title: string; readonly yes: string; readonly no: string }>
+  Record<string, { readonly title: string; readonly choices: readonly DialogChoice[] }>
 > = {
   folder: {
     title: "Trust this folder as it is now?",
-    yes: "yes, trust it",
-    no: "no, go on without these files",
+    choices: [
+      { label: "no, go on without these files", answer: "deny", allows: false },
+      { label: "yes, trust it", answer: "once", allows: true },
+    ],
+  },
+  plan: {
+    title: "Do it?",
+    choices: [
+      { label: "yes, and ask before each change", answer: "once", allows: true },
+      { label: "yes, and accept edits", answer: "session", allows: true },
+      { label: "no, go on planning", answer: "deny", allows: false },
+    ],
   },
 };
 
-function choicesOf(permission: Permission, columns: number, hasDraft: boolean): DialogChoice[] {
+function choicesOf(permission: Permission, columns: number, hasDraft: boolean): readonly DialogChoice[] {
   const { scope, always } = permission;
   const question = QUESTIONS[scope];
-  if (question) {
-    return [
-      { label: question.no, answer: "deny", allows: false },
-      { label: question.yes, answer: "once", allows: true },
-    ];
-  }
+  if (question) return question.choices;
   const again = AGAIN[scope] ?? "this";
   return [
     { label: "yes, once", answer: "once", allows: true },

@@ -85,3 +85,49 @@ test("turns are undone one by one; ignored files and large ones stay, and the an
     "There is nothing to undo: no turn of this chat has changed a file.",
   ]);
 });
+
+test("all turns since a place of a conversation are undone, as far as nobody changed a file between them", async () => {
+  const { at, text, run, checkpoints } = open();
+  const place = (messages: number, conversation = "one") => ({ conversation, messages });
+  writeFileSync(at("a.txt"), "0\n");
+  writeFileSync(at("mine.txt"), "0\n");
+  checkpoints.begin(place(0));
+  await run("echo 1 > a.txt");
+  checkpoints.begin(place(4));
+  await run("echo 2 > a.txt; echo 2 > mine.txt; touch made");
+  writeFileSync(at("mine.txt"), "by hand\n");
+  checkpoints.begin(place(2, "other"));
+  await run("touch of-other");
+  checkpoints.begin(place(8));
+  await run("echo 3 > a.txt; echo 3 > mine.txt");
+  // A part of the turn, after a message that the person sent meanwhile.
+  checkpoints.begin(place(10), true);
+  await run("touch late");
+  expect(checkpoints.changedSince(place(8)).toSorted()).toEqual(
+    [at("a.txt"), at("late"), at("mine.txt")].toSorted(),
+  );
+  expect(checkpoints.changedSince(place(11))).toEqual([]);
+  const { lines } = await checkpoints.undo(place(4));
+  expect(text("a.txt")).toBe("1\n");
+  expect(text("mine.txt")).toBe("by hand\n");
+  expect(["made", "late", "of-other"].map((name) => existsSync(at(name)))).toEqual([false, false, true]);
+  expect(lines.filter((line) => line.includes("a.txt"))).toEqual([`Restored ${at("a.txt")}.`]);
+  // The turn of the other conversation, and the first one, can still be undone.
+  await checkpoints.undo();
+  expect(existsSync(at("of-other"))).toBe(false);
+  await checkpoints.undo();
+  expect(text("a.txt")).toBe("0\n");
+});
+
+test("the parts of a turn are undone together", async () => {
+  const { at, run, checkpoints } = open();
+  checkpoints.begin();
+  await run("touch before");
+  checkpoints.begin();
+  await run("touch first");
+  checkpoints.begin(undefined, true);
+  await run("touch second");
+  checkpoints.begin();
+  await checkpoints.undo();
+  expect(["before", "first", "second"].map((name) => existsSync(at(name)))).toEqual([true, false, false]);
+});

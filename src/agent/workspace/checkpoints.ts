@@ -5,7 +5,7 @@ import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { type FileContent, loadFile } from "./file-content.ts";
 import { FolderState } from "./folder-state.ts";
 
-/** Remembers files as they were before each turn, so that a turn can be undone. */
+/** Remembers files as they were before each turn, so that turns can be undone. */
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 const MOST_TURNS = 50;
@@ -16,7 +16,16 @@ interface FileBefore {
   readonly after: string | undefined;
 }
 
+/** A place in a conversation: its id, and the messages before it. */
+export interface ConversationPlace {
+  readonly conversation: string;
+  readonly messages: number;
+}
+
 interface CheckpointTurn {
+  place: ConversationPlace;
+  /** It goes on with the turn before, from a message that the person sent meanwhile. */
+  readonly isPart: boolean;
   readonly files: Map<string, FileBefore>;
   /** Whether a command ran that may have changed more than the files of the folder. */
   hasCommands: boolean;
@@ -27,20 +36,23 @@ interface CheckpointTurn {
 const NOTHING = "There is nothing to undo: no turn of this chat has changed a file.";
 const BEYOND =
   "Commands ran in this turn: what they changed outside of the folder, in ignored files and beyond files stays.";
+const NO_PLACE: ConversationPlace = { conversation: "", messages: 0 };
 
 export function createCheckpoints(root: string) {
   const folder = new FolderState(root);
   let turns: CheckpointTurn[] = [];
+  /** The places of turns that are no longer kept. */
+  const forgotten: ConversationPlace[] = [];
   let commands = 0;
   /** Looks wait for each other, so that each compares with the one before. */
   let looking: Promise<unknown> = Promise.resolve();
 
   function shrink(): void {
-    turns = turns.slice(-MOST_TURNS);
     const bytesOf = ({ files }: CheckpointTurn) =>
       [...files.values()].reduce((sum, { before }) => sum + (before?.bytes.length ?? 0), 0);
-    while (turns.length > 1 && turns.reduce((sum, turn) => sum + bytesOf(turn), 0) > MOST_BYTES)
-      turns.shift();
+    const isTooMuch = () =>
+      turns.length > MOST_TURNS || turns.reduce((sum, turn) => sum + bytesOf(turn), 0) > MOST_BYTES;
+    while (turns.length > 1 && isTooMuch()) forgotten.push(turns.shift()!.place);
   }
 
   /** Notes a file before a tool changes it, and its hash afterwards; undefined if it is gone. */
@@ -75,11 +87,20 @@ export function createCheckpoints(root: string) {
     return `Restored ${path}.`;
   }
 
+  /** The parts of the last turn that changed a file. */
+  function lastTurn(): CheckpointTurn[] {
+    const last = turns.findLastIndex(({ files }) => files.size > 0);
+    const first = turns.findLastIndex(({ isPart }, at) => at <= last && !isPart);
+    return turns.slice(Math.max(0, first), last + 1);
+  }
+
   return {
-    begin: () => {
+    /** Begins a turn, or with `isPart` a part of the turn that goes on. */
+    begin: (place: ConversationPlace = NO_PLACE, isPart = false) => {
       const last = turns.at(-1);
       if (!last || last.files.size > 0 || last.hasCommands)
-        turns.push({ files: new Map(), hasCommands: false, leftOut: 0 });
+        turns.push({ place, isPart, files: new Map(), hasCommands: false, leftOut: 0 });
+      else last.place = place;
       shrink();
     },
     note,
@@ -97,23 +118,47 @@ export function createCheckpoints(root: string) {
         commands -= 1;
       }
     },
-    /** Restores the files of the last turn that changed any. Returns a line for each. */
-    undo: async (): Promise<{ lines: string[]; changed: boolean }> => {
-      while (turns.length > 0 && turns.at(-1)!.files.size === 0) turns.pop();
-      const turn = turns.pop();
-      if (!turn) return { lines: [NOTHING], changed: false };
+    /** The files that changed since a place of a conversation. */
+    changedSince: (place: ConversationPlace): string[] => [
+      ...new Set(turns.filter(isSince(place)).flatMap(({ files }) => [...files.keys()])),
+    ],
+    /** Restores the files of the last turn that changed any, or of all turns since a place. Returns a line for each. */
+    undo: async (since?: ConversationPlace): Promise<{ lines: string[]; changed: boolean }> => {
+      const undone = since ? turns.filter(isSince(since)) : lastTurn();
+      if (!undone.some(({ files }) => files.size > 0)) return { lines: [NOTHING], changed: false };
+      const last = turns.lastIndexOf(undone.at(-1)!);
+      // Turns after it changed nothing.
+      turns = turns.filter((turn, at) => !undone.includes(turn) && (since !== undefined || at < last));
       const lines: string[] = [];
-      for (const [path, noted] of turn.files) {
+      for (const [path, noted] of joined(undone)) {
         lines.push(
           await restore(path, noted).catch((error: unknown) => `Not restored: ${path}: ${reasonOf(error)}`),
         );
       }
-      if (turn.hasCommands) lines.push(BEYOND);
-      if (turn.leftOut > 0)
-        lines.push(
-          `Files too large or too many to be kept: ${turn.leftOut}. Changes of commands in them stay.`,
-        );
+      if (undone.some(({ hasCommands }) => hasCommands)) lines.push(BEYOND);
+      const leftOut = Math.max(...undone.map((turn) => turn.leftOut));
+      if (leftOut > 0)
+        lines.push(`Files too large or too many to be kept: ${leftOut}. Changes of commands in them stay.`);
+      if (since && forgotten.some((place) => isSince(since)({ place })))
+        lines.push("The changes of the oldest turns are no longer kept, and stay.");
       return { lines, changed: true };
     },
   };
+}
+
+function isSince({ conversation, messages }: ConversationPlace) {
+  return ({ place }: Pick<CheckpointTurn, "place">) =>
+    place.conversation === conversation && place.messages >= messages;
+}
+
+/** The files of several turns as they were before the first, as far as nobody changed one between two turns. */
+function joined(turns: readonly CheckpointTurn[]): Map<string, FileBefore> {
+  const files = new Map<string, FileBefore>();
+  for (const turn of turns.toReversed())
+    for (const [path, { before, after }] of turn.files) {
+      const later = files.get(path);
+      if (!later) files.set(path, { before, after });
+      else if (later.before?.hash === after) files.set(path, { before, after: later.after });
+    }
+  return files;
 }

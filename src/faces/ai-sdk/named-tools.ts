@@ -47,7 +47,7 @@ export function nameTools(view: View, naming: Naming): NamedTools {
 }
 
 function create(view: View, { names, taken, hands }: Naming) {
-  const isHand = ({ domain }: Entry) => hands.includes(domain);
+  const isHand = ({ domain, op = "" }: Entry) => hands.includes(domain) || hands.includes(op);
   const isRefused = (name: string) => taken.has(name) || vendorsRefuse(name);
   const first = nativeTools(view.entries.filter(isHand), names, isRefused);
   const others = nativeTools(

@@ -91,7 +91,7 @@ export interface ModeOptions {
   readonly names?: NativeNames;
   /** Names of the application's tools. */
   readonly ownNames: ReadonlySet<string>;
-  /** Domains whose tools are there from the start, under their own names. */
+  /** Domains whose tools are there from the start, under their own names, or single tools by their ops. */
   readonly hands?: readonly string[] | undefined;
   /** Names of the tools that earlier turns showed, in their order. They stay, so that the vendor's cache holds. */
   readonly kept?: readonly string[] | undefined;

@@ -8,7 +8,6 @@ import type { SessionState } from "../../agent/loop/agent.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { provideCarriedPackages } from "../open/carried-packages.ts";
 import { firstRun, isFirstRun } from "../open/first-run.ts";
@@ -126,7 +125,7 @@ async function chatInTerminal(input: ChatCommandInput): Promise<void> {
       const banner = `Keyhole, ${modelName()}. /help lists commands and keys.`;
       const asked = asksTrust ? opened.askTrust() : Promise.resolve();
       void asked.then(async () => {
-        for (const text of await agent.news()) opened.notice(toVisibleText(text));
+        for (const text of await agent.news()) opened.notice(text);
       });
       void asked.then(() => (prompt === "" ? undefined : opened.submit(prompt)));
       await showChat(opened, { banner, files: await listFiles(folder) });

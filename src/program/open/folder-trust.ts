@@ -5,7 +5,10 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { COMMAND_FOLDERS } from "../../agent/chat/custom-commands.ts";
+import { markdownIn } from "../../agent/chat/markdown-files.ts";
+import { AGENT_FOLDERS } from "../../agent/chat/named-agents.ts";
 import { promptPath } from "../../agent/chat/system-prompt.ts";
+import { readAgentsFiles } from "../../agent/loop/agents-files.ts";
 import { projectFolders } from "../../agent/loop/project-files.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { revoked } from "../../core/access/grants.ts";
@@ -91,10 +94,7 @@ export async function folderContents(given: string): Promise<FolderContents> {
   ];
   const files: FolderFile[] = [];
   for (const { path, why } of named) files.push({ path, why, hash: await hashFile(path) });
-  const instructions = (await projectFolders(folder)).flatMap((each) => [
-    join(each, "AGENTS.md"),
-    join(each, "CLAUDE.md"),
-  ]);
+  const instructions = (await readAgentsFiles(folder)).map(({ path }) => path);
   return {
     folder,
     files,
@@ -135,10 +135,9 @@ async function skillFiles(folder: string): Promise<string[]> {
 }
 
 async function commandFiles(folder: string): Promise<string[]> {
-  const found = COMMAND_FOLDERS.map(async (place) => {
-    const names = await readdir(join(folder, place)).catch(() => []);
-    return names.filter((name) => name.endsWith(".md")).map((name) => join(folder, place, name));
-  });
+  const found = [...COMMAND_FOLDERS, ...AGENT_FOLDERS].map(async (place) =>
+    (await markdownIn(join(folder, place))).map((name) => join(folder, place, name)),
+  );
   return existing(folder, (await Promise.all(found)).flat().sort());
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ChatParts } from "../../agent/chat/chat-parts.ts";
 import { createHooks } from "../../agent/chat/hooks.ts";
 import { chooseProvider, telemetryName, withModel } from "../../agent/chat/model-lists.ts";
+import { modelFor, readNamedAgents } from "../../agent/chat/named-agents.ts";
 import { readSystemPrompt } from "../../agent/chat/system-prompt.ts";
 import { createAgent } from "../../agent/loop/agent.ts";
 import type { AgentEvent } from "../../agent/loop/agent-event.ts";
@@ -10,6 +11,7 @@ import type { AgentRecording } from "../../agent/loop/record-agent-events.ts";
 import { tellRetry } from "../../agent/loop/run-context.ts";
 import { createSessionLogs } from "../../agent/loop/session-log.ts";
 import { createLLMClient } from "../../agent/models/llm-client.ts";
+import type { ProviderSettings } from "../../agent/models/models-config.ts";
 import { isProviderSupported, unknownProvider } from "../../agent/models/providers/providers.ts";
 import type { PermissionMode } from "../../agent/permissions/permission.ts";
 import { createPermissions, type RuleStore } from "../../agent/permissions/permissions.ts";
@@ -91,7 +93,31 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
   const keepsRules = trusted || holdsNothing(await trustRequest(folder));
   const permissions = openPermissions(options, settings, keepsRules, () => mode);
   const variables = commandEnvironment(process.env, settings.agent.environment, secretsOf(settings));
-  const desk = createAgentTools(permissions, variables);
+  const helpers = await readNamedAgents([...(trusted ? [folder] : []), homedir()]);
+  let providers = settings.providers;
+  const openModels = (config: () => ProviderSettings) =>
+    createLLMClient({
+      config: () => ({
+        providers: config(),
+        retry: settings.retry,
+        idleTimeoutMs: settings.agent.idleTimeoutMs,
+      }),
+      callbacks: {
+        onRetry: ({ attempt, delayMs, error, message }) =>
+          tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
+      },
+    });
+  const desk = createAgentTools({
+    permissions,
+    environment: variables,
+    helpers,
+    modelNamed: (given) => {
+      const name = modelFor(given, providers.default);
+      if (name === undefined) return undefined;
+      const other = openModels(() => withModel(...chooseProvider(providers, name)));
+      return () => other.languageModel();
+    },
+  });
   const { domains, sources, ...config } = opened.options;
   const { skills, ...openedSkills } = await openSkills(settings.skills, folder, trusted);
   const { gateway, close } = openGateway({
@@ -122,16 +148,10 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
     allowWrite: true,
   });
   tellDamage(gateway.pins.damage);
-  let providers = settings.providers;
   let wasModelChosen = false;
+  let { effort } = settings.agent;
   const vendor = providers.default;
-  const client = createLLMClient({
-    config: () => ({ providers, retry: settings.retry, idleTimeoutMs: settings.agent.idleTimeoutMs }),
-    callbacks: {
-      onRetry: ({ attempt, delayMs, error, message }) =>
-        tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
-    },
-  });
+  const client = openModels(() => providers);
   const telemetry = await openTelemetry(settings);
   const server = client.getServerUrl();
   const record =
@@ -140,6 +160,7 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
     ...(await agentOptions(settings, { folder, trusted, data, secrets })),
     gateway,
     model: () => client.languageModel(),
+    effort: () => effort,
     permissionMode: () => mode,
     permissions,
     writes: allowWrite ? "allow" : "ask",
@@ -152,6 +173,7 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
     loaded,
     trusted,
     checkpoints,
+    helpers,
     approve: async (names, face) => options.approve?.(face, names, options.config),
     servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
@@ -161,6 +183,10 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
     mode: () => mode,
     setMode: (next) => {
       mode = next;
+    },
+    effort: () => effort,
+    setEffort: (level) => {
+      effort = level;
     },
     setModel: (name) => {
       providers = withModel(...chooseProvider(providers, name));
@@ -203,12 +229,11 @@ async function agentOptions(
   },
 ) {
   const { folder, trusted, data, secrets } = place;
-  const { maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } = settings.agent;
+  const { maxSteps, maxTokens, maxRunTokens, temperature, contextWindow } = settings.agent;
   return {
     mode: settings.agent.mode,
     ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
     ...(contextWindow !== undefined && { contextWindow }),
-    ...(effort !== undefined && { effort }),
     ...(trusted && { folder }),
     userFolder: join(homedir(), ".keyhole"),
     maxSkills: settings.skills.maxSkills,

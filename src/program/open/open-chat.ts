@@ -34,6 +34,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
     }
     Object.assign(agent, current.agent);
     current.opened.setMode(opened.mode());
+    current.opened.setEffort(opened.effort());
     if (opened.wasModelChosen()) current.opened.setModel(model);
     await opened.close();
   }
@@ -43,7 +44,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
     if (await isTrusted(options.folder)) return yield noticeOf("The folder is trusted already.");
     if (holdsNothing(request)) return yield noticeOf("The folder holds nothing that needs trust.");
     const text = showContents(request).join("\n");
-    if (!(yield* questions.ask("folder", text, signal)))
+    if ((yield* questions.ask("folder", text, signal)) === "deny")
       return yield noticeOf("Not trusted: none of these files is used. /trust asks again.");
     await giveTrust(request);
     await openAgain();

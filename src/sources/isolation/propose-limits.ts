@@ -92,7 +92,9 @@ const DENIED = [
 /** Finds a path that a program complains about and that its limits keep it from writing. */
 export function deniedWrite({ program, isolation }: Omit<IsolatedServer, "texts">, output: string) {
   const written = planMounts(program, isolation).filter(({ access }) => access === "write");
-  return deniedPaths(output).find((denied) => !written.some(({ path }) => `${denied}/`.startsWith(`${path}/`)));
+  return deniedPaths(output).find(
+    (denied) => !written.some(({ path }) => `${denied}/`.startsWith(`${path}/`)),
+  );
 }
 
 /** The paths that a program complains about because the sandbox keeps it from writing them. */
