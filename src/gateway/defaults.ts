@@ -20,7 +20,6 @@ import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
 import { openSqliteStorage } from "../core/storage/sql-storage.ts";
 import { createDiscovery } from "../core/telemetry/discovery.ts";
 import { isHeard, type NoticeEvent, type Publish, publish } from "../core/telemetry/events.ts";
-import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../search/embedded-index.ts";
 import { createLearning, type Learning } from "../search/learning/learning.ts";
 import { createStaticEmbedder } from "../search/vectors/static-embedder.ts";
@@ -106,15 +105,10 @@ export function gatewayDefaults(options: GatewayOptions) {
 function openLearning({ learning = {}, storage }: GatewayOptions): Learning | undefined {
   if (learning === false) return undefined;
   const { log = storage, ...options } = learning;
-  if (typeof log !== "string") return createLearning(termsOf, { ...options, ...(log && { log }) });
+  if (typeof log !== "string") return createLearning({ ...options, ...(log && { log }) });
   const file = openSqliteStorage(log);
-  const learned = createLearning(termsOf, { ...options, log: file.open });
+  const learned = createLearning({ ...options, log: file.open });
   return { ...learned, close: () => learned.close().finally(file.close) };
-}
-
-/** The words of a query, as search splits it. */
-function termsOf(query: string): string[] {
-  return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
 /** A sandbox that loads with the first script. */

@@ -34,6 +34,11 @@ export function cutQuery(query: string): string {
   return query.slice(0, last >= 0xd800 && last <= 0xdbff ? QUERY.maxLength - 1 : QUERY.maxLength);
 }
 
+/** The distinct terms of a query or another text. */
+export function termsOf(text: string): string[] {
+  return [...analyzeQuery(cutQuery(text)).terms.keys()];
+}
+
 /** Analyses a query after `cutQuery`. */
 export function analyzeQuery(query: string, foreign?: ReadonlySet<string>): QueryWords {
   const text = foldAccents(query);

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { SearchHit } from "../port/search-index.ts";
+import { termsOf } from "../analysis/analyze-query.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { ExampleMemory, type LearnedExample } from "./example-memory.ts";
@@ -47,10 +48,7 @@ interface Lessons extends Learner {
   readonly model: ChoiceModel;
 }
 
-export function createExampleStore(
-  termsOf: (query: string) => readonly string[],
-  embedder: Embedder,
-): ExampleStore {
+export function createExampleStore(embedder: Embedder): ExampleStore {
   const lessons = new Map<string, Lessons>();
   let size = 0;
   let waiting: ExampleChange[] = [];
@@ -86,7 +84,7 @@ export function createExampleStore(
       return;
     }
     const { kind: _, learner: __, query, found, ...rest } = change;
-    const example: LearnedExample = { ...rest, terms: [...new Set(termsOf(query))], vector };
+    const example: LearnedExample = { ...rest, terms: termsOf(query), vector };
     if (example.weight > 0) learnFrom(example, found, ofLearner);
     memory.add(example);
     size += 1;
@@ -135,7 +133,7 @@ export function createExampleStore(
       const known = lessons.get(keyOf(learner));
       if (!known && !shared) return hits;
       const [vector] = await embedAll(embedder, [query]);
-      const terms = [...new Set(termsOf(query))];
+      const terms = termsOf(query);
       const heard = shared ? liftShared(hits, voices(learner, terms, vector)) : hits;
       if (!known) return heard;
       const neighbours = known.memory.nearest(terms, vector, USE.neighbours);
