@@ -126,10 +126,7 @@ function createLazySandbox(): Sandbox {
 
 const PROGRESS_MS = 100;
 
-/**
- * The sources of a gateway: domains in code with their content pipelines, further sources, and its own recipes, which
- * cannot be replaced.
- */
+/** The sources of a gateway: domains in code with their pipelines, further sources, and its own fixed recipes. */
 export function createDomainSources(
   { domains = [], sources = [], cacheDirectory }: GatewayOptions,
   { clock, notice, publish, recipes }: GatewayParts,

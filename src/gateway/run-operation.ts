@@ -263,7 +263,7 @@ interface RecordedAnswer {
 const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
 
 /** Begins the record of an operation, and its time. */
-export function beginRecord(
+function beginRecord(
   operation: OperationName,
   principal: Principal,
   input: unknown,

@@ -107,10 +107,7 @@ function takeBranches(folded: FoldedError[], choice: ErrorObject): ErrorObject[]
 /** The first part of a field's path: a plain name, or a quoted one in brackets. */
 const FIRST_STEP = /^(?:\["(?:[^"\\]|\\.)*"\]|[^.[]+)/;
 
-/**
- * The arguments needed to repair a call: first those with errors, then those that errors suggest. For `first` of {@link
- * fitSchema}.
- */
+/** Arguments for repairing a call: those with errors, then those suggested. For `first` of {@link fitSchema}. */
 export function fieldsInError(schema: JsonSchema, errors: readonly FieldError[]): string[] {
   const walk = createWalk(schema);
   const names = toObjectView(walk, flatten(walk, schema)).properties.map(({ name }) => name);

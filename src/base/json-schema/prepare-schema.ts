@@ -26,10 +26,7 @@ const DROPPED = [
   ...["example", "examples", "$async"],
 ];
 
-/**
- * Rewrites a private copy of a schema in place for the validator: to draft 2020-12, metered, without patterns and
- * formats that cannot be checked.
- */
+/** Rewrites a private schema for the validator: to draft 2020-12, metered, without uncheckable patterns and formats. */
 export function prepareSchema(
   nodes: readonly SchemaNode[],
   engine: RegexEngine,

@@ -22,10 +22,7 @@ export const MAX_SCHEMA_DEPTH = 32;
 const MAX_SUBSCHEMAS = 2000;
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
-/**
- * Lists all schemas of a JSON document and links those that apply to the same instance, or says why the document is
- * refused.
- */
+/** Lists all schemas of a document and links those that apply to the same instance, or says why it is refused. */
 export function buildSchemaGraph(
   root: GraphSchema,
 ):

@@ -57,7 +57,7 @@ export function secretsIn(name: string, value: string): string[] {
 }
 
 /** Whether the name of a variable, header or option marks its value as secret. */
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
 }
 
@@ -115,10 +115,7 @@ function hide(secret: string): string {
   return PLAIN.test(secret) ? HIDDEN : secret;
 }
 
-/**
- * Hides the secrets in a variable or header: the whole value if its name marks it as secret and the value is not the
- * name of a variable.
- */
+/** Hides the secrets in a variable or header: the whole value if its name marks a secret and it names no variable. */
 export function hideInField(name: string, value: string): string {
   return isSecretName(name) && !value.includes("${") ? HIDDEN : hideInValue(name, value);
 }

@@ -38,10 +38,7 @@ export async function importModule(path: string): Promise<Readonly<Record<string
   return import(url).finally(() => hooks.deregister());
 }
 
-/**
- * Imports a package that is installed next to Keyhole or in `~/.keyhole`, never from the working directory. Undefined
- * if it is in neither.
- */
+/** Imports a package from next to Keyhole or `~/.keyhole`, never from the working directory. Undefined if absent. */
 export async function importInstalled(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   for (const parentURL of [import.meta.url, pathToFileURL(join(homedir(), ".keyhole/index.js")).href]) {
     const hooks = registerHooks({

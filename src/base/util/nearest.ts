@@ -31,10 +31,7 @@ interface WantedName extends Form {
   readonly words: ReadonlySet<string>;
 }
 
-/**
- * Caches at most this many values and drops those not used lately, in two halves. A large `LRUCache` takes megabytes
- * before its first value.
- */
+/** Caches recently used values, in two halves. A large `LRUCache` takes megabytes before its first value. */
 export class RecentMap<Key, Value> {
   #recent = new Map<Key, Value>();
   #older = new Map<Key, Value>();

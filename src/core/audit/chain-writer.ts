@@ -252,10 +252,7 @@ interface ChainEnd {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/**
- * Finds the end of a chain. If the head is ahead of the records, the chain continues after the head, so that the gap
- * stays visible.
- */
+/** Finds the end of a chain. If records are missing before the head, the chain continues after it: the gap shows. */
 function recoverChain(folder: string, files: ChainFile[], storedHead: AuditHead | undefined): ChainEnd {
   let torn = 0;
   for (let newest = files.at(-1); newest; newest = files.at(-1)) {

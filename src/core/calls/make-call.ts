@@ -35,10 +35,7 @@ export interface MadeCall extends Omit<EntryResult, "warnings"> {
   readonly dryRun: boolean;
 }
 
-/**
- * Makes one call: decides, checks the params, asks a person if needed, runs. Always writes an audit record. Throws the
- * problem of a refused or failed call.
- */
+/** Makes one call: decides, checks params, asks if needed, runs, audits. Throws the problem of a failed call. */
 export async function makeCall(
   entry: Entry,
   wanted: ResolvedCall,
@@ -233,7 +230,7 @@ const MAX_NAME_CHARS = 64;
 const MAX_CHARS = 512;
 const UNRECORDED: CallRecord = { run: (_, run) => run(), settle: () => {}, asked: () => {} };
 
-export function recordCall(entry: Entry, args: unknown, environment: CallScope): CallRecord {
+function recordCall(entry: Entry, args: unknown, environment: CallScope): CallRecord {
   const { audit } = environment.services;
   if (!audit) return UNRECORDED;
   const about = describe(entry, args, environment);

@@ -281,11 +281,8 @@ export interface GuidanceStep {
   readonly lane: Lane;
 }
 
-/**
- * Next steps after an entry ran: named in its result, declared, or learned from use. Steps to entries that the caller
- * may not see are dropped and reported.
- */
-export async function guidanceSteps(
+/** Next steps after a run: from its result, declared, or learned. Drops and reports those the caller cannot see. */
+async function guidanceSteps(
   entry: Entry,
   returned: readonly unknown[],
   { view, services, notice }: Pick<CallScope, "view" | "services" | "notice">,
@@ -320,7 +317,7 @@ export async function guidanceSteps(
  * Separates a result from its guidance: `{ content, guidance }`, or `{ content }` around a text alone unless the tool
  * declares an object. Any other value is the content itself.
  */
-export function toGuidedResult(
+function toGuidedResult(
   value: unknown,
   declaresObject: boolean,
 ): { readonly content: unknown; readonly guidance: readonly unknown[] } {

@@ -96,10 +96,7 @@ export const batch = defineOperation({
   targets: ({ requests }) => requests.map(({ help, exec }) => exec?.op ?? exec?.route ?? help?.path ?? ""),
 });
 
-/**
- * Starts requests in order. A request waits for earlier requests that it refers to. Those have started, so no request
- * waits for itself.
- */
+/** Starts requests in order. A request waits for those it refers to, which have started, so none waits for itself. */
 async function runAll(
   requests: readonly BatchRequest[],
   concurrency: number,

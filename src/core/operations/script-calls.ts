@@ -209,10 +209,7 @@ export class ScriptCalls {
     return answer;
   }
 
-  /**
-   * An approved plan covers its effects, but not the questions of a running tool. Without a plan, each effect is asked
-   * about.
-   */
+  /** An approved plan covers its effects, but no questions of running tools. Otherwise each effect is asked about. */
   #approval(): Approve {
     const { approvedBy: by } = this.#plan;
     return (question) =>

@@ -42,10 +42,7 @@ export function createSandbox(): Sandbox {
   const threads = new Set<WorkerThread>();
   let closed = false;
 
-  /**
-   * Takes the thread that has been idle longest, because its machine is ready. Starts a spare thread for the next
-   * script.
-   */
+  /** Takes the longest idle thread, because its machine is ready. Starts a spare one for the next script. */
   function take(): WorkerThread {
     const ready = idle.shift() ?? add();
     if (idle.length === 0 && threads.size < MOST_IDLE) idle.push(add());

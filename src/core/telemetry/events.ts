@@ -122,7 +122,7 @@ export type KeyholeEvent =
   | NoticeEvent
   | SourceEvent;
 
-export const EVENT_CHANNEL = "keyhole:events";
+const EVENT_CHANNEL = "keyhole:events";
 const NOTICE_CHANNEL = "keyhole:notices";
 const events = channel(EVENT_CHANNEL);
 const notices = channel(NOTICE_CHANNEL);
@@ -248,7 +248,7 @@ export function newSpan(parent?: SpanContext, rootTraceId?: string): SpanContext
   return { traceId: rootTraceId ?? randomBytes(16).toString("hex"), spanId };
 }
 
-export function toTraceparent({ traceId, spanId }: SpanContext): string {
+function toTraceparent({ traceId, spanId }: SpanContext): string {
   return `00-${traceId}-${spanId}-01`;
 }
 

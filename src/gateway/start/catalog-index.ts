@@ -52,10 +52,7 @@ export class CatalogIndex {
     this.#isChanged = this.#key === undefined;
   }
 
-  /**
-   * Makes the index hold the documents of a catalog. While sources start, documents of silent sources stay: most return
-   * unchanged.
-   */
+  /** Indexes the documents of a catalog. During the start, documents of silent sources stay: most return unchanged. */
   async sync(
     catalog: Catalog,
     { isStarting, onFound = () => {} }: { readonly isStarting: boolean; onFound?(): void },

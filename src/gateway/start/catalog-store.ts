@@ -111,10 +111,7 @@ export class CatalogStore {
     this.#usable.resolve();
   }
 
-  /**
-   * From now on, new entries become visible only after search finds them. Drops documents of entries that no longer
-   * exist.
-   */
+  /** From now on, entries become visible after search finds them. Drops documents without an entry. */
   #followIndex(): void {
     this.#isInStep = true;
     this.#turn = this.#turn
@@ -191,10 +188,7 @@ export class CatalogStore {
     if (changes) for (const listener of this.#listeners) listener();
   }
 
-  /**
-   * Indexes everything again, also after a failure. Searches keep working, unless the engine drops its store: then they
-   * wait.
-   */
+  /** Indexes everything again, even after a failure. Searches keep working, unless the engine drops its store. */
   reindex(): Promise<void> {
     const done = Promise.allSettled([this.#turn, this.#filling]).then(() =>
       this.#index.reindex(this.#current.catalog),

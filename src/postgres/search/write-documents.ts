@@ -13,10 +13,7 @@ import { BODY_BIT } from "./posting-blocks.ts";
 const MAX_ROWS = 200;
 const MAX_POSTINGS = 40_000;
 
-/**
- * Writes documents in the order of their ids, in batches that succeed or fail as a whole. Skips unchanged documents
- * and deletes hidden ones.
- */
+/** Writes documents by id, in batches that succeed or fail whole. Skips unchanged ones and deletes hidden ones. */
 export async function writeDocuments(
   tables: IndexTables,
   documents: readonly SearchDocument[],

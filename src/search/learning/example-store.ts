@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { SearchHit } from "../port/search-index.ts";
 import { termsOf } from "../analysis/analyze-query.ts";
+import type { SearchHit } from "../port/search-index.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { ExampleMemory, type LearnedExample } from "./example-memory.ts";
@@ -23,18 +23,6 @@ export type ExampleChange =
     } & Omit<LearnedExample, "terms" | "vector">)
   | { readonly kind: "weigh"; readonly learner: Learner; readonly id: string; readonly weight: number };
 
-/** Past queries that led to entries, by scope and principal. */
-export interface ExampleStore {
-  change(change: ExampleChange): void;
-  /** Reorders hits by past use for similar queries: the caller's own and, with `shared`, that of other principals. */
-  lift(
-    learner: Learner & { readonly shared: boolean },
-    query: string,
-    hits: readonly SearchHit[],
-    now: number,
-  ): Promise<readonly SearchHit[]>;
-}
-
 const MAX_EXAMPLES = 16_384;
 const MAX_OF_ONE = 4_096;
 const MAX_PER_ROUTE = 64;
@@ -48,7 +36,8 @@ interface Lessons extends Learner {
   readonly model: ChoiceModel;
 }
 
-export function createExampleStore(embedder: Embedder): ExampleStore {
+/** Past queries that led to entries, by scope and principal. */
+export function createExampleStore(embedder: Embedder) {
   const lessons = new Map<string, Lessons>();
   let size = 0;
   let waiting: ExampleChange[] = [];
@@ -107,10 +96,7 @@ export function createExampleStore(embedder: Embedder): ExampleStore {
     size -= 1;
   }
 
-  /**
-   * The entries that principals used for similar queries, each with the number of principals. The number of calls does
-   * not count.
-   */
+  /** The entries that principals used for similar queries, each with the number of principals (not of calls). */
   function voices({ scope, principal }: Learner, terms: readonly string[], vector: Float32Array | undefined) {
     const users = new Map<string, number>();
     const others = [...lessons.values()].filter((one) => one.scope === scope && one.principal !== principal);
@@ -124,11 +110,17 @@ export function createExampleStore(embedder: Embedder): ExampleStore {
   }
 
   return {
-    change(change) {
+    change(change: ExampleChange): void {
       waiting.push(change);
       if (waiting.length === 1) void settle();
     },
-    async lift({ shared, ...learner }, query, hits, now) {
+    /** Reorders hits by past use for similar queries: the caller's own and, with `shared`, that of other principals. */
+    async lift(
+      { shared, ...learner }: Learner & { readonly shared: boolean },
+      query: string,
+      hits: readonly SearchHit[],
+      now: number,
+    ): Promise<readonly SearchHit[]> {
       await settle();
       const known = lessons.get(keyOf(learner));
       if (!known && !shared) return hits;

@@ -4,7 +4,13 @@ import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
 import { QUERY } from "../ranking/tuning.ts";
 import { dot, type Embedder, type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
-import { loadPackedTable, MAXIMUM_CHARACTERS, readTableLines, type StaticTable } from "./static-table.ts";
+import {
+  DIMENSIONS,
+  loadPackedTable,
+  MAXIMUM_CHARACTERS,
+  readTableLines,
+  type StaticTable,
+} from "./static-table.ts";
 
 /** Embeds texts of many languages into the vector space of the English table. */
 export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" | "readForeign">>;
@@ -12,14 +18,13 @@ export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" |
 /** English texts use only the English table. Vectors of other languages load when a text needs them. */
 export async function loadManyLanguages(
   english: StaticTable,
-  dimensions: number,
   directories: { readonly cjk: string; readonly euro: string },
 ): Promise<ManyLanguages> {
   const euro = await loadEuroWords(directories.euro);
   const loadCjk = lazy(() => loadCjkTable(directories.cjk));
 
   async function embedOne(text: string, isDocument: boolean): Promise<Float32Array> {
-    const sum = new Float32Array(dimensions);
+    const sum = new Float32Array(DIMENSIONS);
     let others = text;
     if (hasCjk(text)) {
       const cjk = await loadCjk();
@@ -92,29 +97,17 @@ function createToolVerbs(
   };
 }
 
-/** Vectors of Chinese, Japanese and Korean character grams. */
-interface CjkTable {
-  /** Adds the grams of a text's runs to a sum and returns the remaining text. */
-  addRuns(text: string, sum: Float32Array): string;
-  /**
-   * Makes the sum of a long text comparable with Latin words next to it. Its grams share a direction, which adds up
-   * until the text is near to everything and crowds the answers to English queries: that direction is removed. A
-   * character is part of up to three lengths of grams, so it counts a third.
-   */
-  temper(sum: Float32Array): void;
-}
-
 const RUNS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+/g;
 const HAS_RUN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f]/;
 const LONGEST_GRAM = 3;
-const DIMENSIONS = 256;
 
 /** Whether a text has characters of this table, including half-width and compatibility forms. */
 export function hasCjk(text: string): boolean {
   return HAS_RUN.test(text);
 }
 
-async function loadCjkTable(directory: string): Promise<CjkTable> {
+/** Vectors of Chinese, Japanese and Korean character grams. */
+async function loadCjkTable(directory: string) {
   const grams = await readTableLines(directory, "grams.txt");
   const rows = new Map(grams.map((gram, row) => [gram, row]));
   const table = await loadPackedTable(directory, grams.length);
@@ -133,12 +126,18 @@ async function loadCjkTable(directory: string): Promise<CjkTable> {
   normalize(common);
 
   return {
-    temper(sum) {
+    /**
+     * Makes the sum of a long text comparable with Latin words next to it. Its grams share a direction, which adds up
+     * until the text is near to everything and crowds the answers to English queries: that direction is removed. A
+     * character is part of up to three lengths of grams, so it counts a third.
+     */
+    temper(sum: Float32Array): void {
       const share = dot(sum, common);
       for (let index = 0; index < DIMENSIONS; index++)
         sum[index] = (sum[index]! - share * common[index]!) / LONGEST_GRAM;
     },
-    addRuns: (text, sum) =>
+    /** Adds the grams of a text's runs to a sum and returns the remaining text. */
+    addRuns: (text: string, sum: Float32Array): string =>
       text.normalize("NFKC").replace(RUNS, (run) => {
         addRun(run, sum);
         return " ";

@@ -15,6 +15,8 @@ export interface StaticTable {
   hasWord(word: string): boolean;
 }
 
+/** Components of the vectors in all tables of the package. */
+export const DIMENSIONS = 256;
 /** Further text no longer changes the sum, but costs time. */
 export const MAXIMUM_CHARACTERS = 100_000;
 /** The id of `[UNK]`, for words without a match. */
@@ -22,7 +24,7 @@ export const UNKNOWN_PIECE = 100;
 const SMALLEST_VOCABULARY = UNKNOWN_PIECE + 1;
 
 /** Reads `vocab.txt`, `vectors.i8` and `scales.f32`; rows stay bytes. */
-export async function loadStaticTable(directory: string, dimensions: number): Promise<StaticTable> {
+export async function loadStaticTable(directory: string): Promise<StaticTable> {
   const [vocabulary, vectorFile, scaleFile] = await Promise.all([
     readTableLines(directory, "vocab.txt"),
     readTableFile(directory, "vectors.i8"),
@@ -33,7 +35,7 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
   if (vocabulary[UNKNOWN_PIECE] !== "[UNK]") {
     throw damagedTable(directory, `vocab.txt has no [UNK] at ${UNKNOWN_PIECE}`);
   }
-  expectTableSize(directory, "vectors.i8", vectorFile, count * dimensions);
+  expectTableSize(directory, "vectors.i8", vectorFile, count * DIMENSIONS);
   const rows = new Int8Array(vectorFile.buffer, vectorFile.byteOffset, vectorFile.byteLength);
   const scales = toScales(directory, scaleFile, count);
   const wordPiece = createWordPiece(vocabulary);
@@ -43,8 +45,8 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
     for (const id of tokenize(text)) {
       if (id === UNKNOWN_PIECE) continue;
       const scale = scales[id]!;
-      const start = id * dimensions;
-      for (let index = 0; index < dimensions; index++) sum[index]! += rows[start + index]! * scale;
+      const start = id * DIMENSIONS;
+      for (let index = 0; index < DIMENSIONS; index++) sum[index]! += rows[start + index]! * scale;
     }
   }
 
@@ -53,22 +55,15 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
     addPieces,
     hasWord: wordPiece.hasWord,
     embed(text) {
-      const sum = new Float32Array(dimensions);
+      const sum = new Float32Array(DIMENSIONS);
       addPieces(text, sum);
       return normalize(sum);
     },
   };
 }
 
-interface WordPieceTokenizer {
-  /** The ids of the text's word pieces, without `[CLS]` and `[SEP]`. */
-  tokenize(text: string): number[];
-  /** Whether a folded word is a single piece. */
-  hasWord(word: string): boolean;
-}
-
 /** BERT's uncased tokenizer. The id of a piece is its position in the vocabulary. */
-export function createWordPiece(vocabulary: readonly string[]): WordPieceTokenizer {
+export function createWordPiece(vocabulary: readonly string[]) {
   const heads = new Map<string, number>();
   const tails = new Map<string, number>();
   let longest = 0;
@@ -101,8 +96,10 @@ export function createWordPiece(vocabulary: readonly string[]): WordPieceTokeniz
   }
 
   return {
-    hasWord: (word) => heads.has(word),
-    tokenize(text) {
+    /** Whether a folded word is a single piece. */
+    hasWord: (word: string): boolean => heads.has(word),
+    /** The ids of the text's word pieces, without `[CLS]` and `[SEP]`. */
+    tokenize(text: string): number[] {
       const ids: number[] = [];
       for (const [word] of clean(text).matchAll(WORDS)) pushPieces(word, ids);
       return ids;
@@ -131,7 +128,7 @@ function clean(text: string): string {
 }
 
 /** Reads one file of an embedding table. */
-export async function readTableFile(directory: string, file: string): Promise<Buffer> {
+async function readTableFile(directory: string, file: string): Promise<Buffer> {
   try {
     return await readFile(join(directory, file));
   } catch (error) {
@@ -145,13 +142,13 @@ export async function readTableLines(directory: string, file: string): Promise<s
   return (await readTableFile(directory, file)).toString("utf8").replace(/\n$/, "").split("\n");
 }
 
-export function expectTableSize(directory: string, file: string, bytes: Buffer, expected: number): void {
+function expectTableSize(directory: string, file: string, bytes: Buffer, expected: number): void {
   if (bytes.byteLength === expected) return;
   throw damagedTable(directory, `${file} has ${bytes.byteLength} bytes where ${expected} belong`);
 }
 
 /** The scales of a table's rows. Copies, because the file is little-endian and its buffer may start at any byte. */
-export function toScales(directory: string, bytes: Buffer, count: number): Float32Array {
+function toScales(directory: string, bytes: Buffer, count: number): Float32Array {
   expectTableSize(directory, "scales.f32", bytes, count * Float32Array.BYTES_PER_ELEMENT);
   const copy = Uint8Array.from(bytes);
   const view = new DataView(copy.buffer);

@@ -172,10 +172,7 @@ export class ServerLogin {
     await this.noteLogin();
   }
 
-  /**
-   * Whether there is a login that the server has not refused; with `withScopes`, one that has the scopes it last asked
-   * for.
-   */
+  /** Whether a login exists that the server has not refused; `withScopes`: and that has the scopes last wanted. */
   async isReady(withScopes = false): Promise<boolean> {
     if (this.isExchanged) return this.subject !== undefined;
     const { values, read } = this.logins;
