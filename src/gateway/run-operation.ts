@@ -115,7 +115,7 @@ class Runner {
     // Another gateway may get the next call, so write everything to the stores before answering.
     await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
     if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
-    const { error, code } = judge(operation.errors(output));
+    const { error, code } = outcomeOf(operation.errors(output));
     const asides = operation.asides?.(output, context, call.words) ?? [];
     this.note(call, code, output, { text, asides }, { targets, session, poison });
     return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
@@ -240,7 +240,7 @@ function ignoredText(ignored: readonly string[]): string {
 }
 
 /** An answer fails if all its requests failed. The code is that of the first failure. */
-function judge(errors: readonly (ErrorAnswer | undefined)[]): {
+function outcomeOf(errors: readonly (ErrorAnswer | undefined)[]): {
   error: ErrorAnswer | undefined;
   code: string;
 } {
@@ -267,7 +267,7 @@ function beginRecord(
   operation: OperationName,
   principal: Principal,
   input: unknown,
-  { trace: given, forPerson, client }: FaceOptions,
+  { trace: callerTrace, forPerson, client }: FaceOptions,
   observers: ReadonlySet<Observer>,
   publish: Publish,
 ) {
@@ -275,7 +275,7 @@ function beginRecord(
   const startedAt = Date.now();
   const id = randomUUID();
   const traceId = `tr_${id}`;
-  const { span, trace } = beginSpan(given, publish, id);
+  const { span, trace } = beginSpan(callerTrace, publish, id);
   const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
     const conversation = conversationIn(trace, session);
     const latencyMs = performance.now() - started;

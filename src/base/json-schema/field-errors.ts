@@ -112,10 +112,10 @@ export function fieldsInError(schema: JsonSchema, errors: readonly FieldError[])
   const walk = createWalk(schema);
   const names = toObjectView(walk, flatten(walk, schema)).properties.map(({ name }) => name);
   const byStep = new Map(names.map((name) => [fieldPath([name]), name]));
-  const known = new Set(names);
+  const declaredNames = new Set(names);
   const wrong = errors.flatMap(({ field }) => byStep.get(FIRST_STEP.exec(field)?.[0] ?? "") ?? []);
   const suggested = errors.flatMap(({ nearest: name }) =>
-    name !== undefined && known.has(name) ? [name] : [],
+    name !== undefined && declaredNames.has(name) ? [name] : [],
   );
   return [...new Set([...wrong, ...suggested])];
 }

@@ -101,9 +101,12 @@ function respellPrototype(schema: GraphSchema): void {
   const { properties } = schema;
   if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, "__proto__"))
     return;
-  const own = Object.getOwnPropertyDescriptor(properties, "__proto__")?.value;
+  const prototype = Object.getOwnPropertyDescriptor(properties, "__proto__")?.value;
   Reflect.deleteProperty(properties, "__proto__");
-  schema.patternProperties = { ...(schema.patternProperties as object | undefined), "^__proto__$": own };
+  schema.patternProperties = {
+    ...(schema.patternProperties as object | undefined),
+    "^__proto__$": prototype,
+  };
 }
 
 /** The validator would take inherited members for sent values and check those. */

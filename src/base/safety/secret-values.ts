@@ -88,9 +88,9 @@ function decoded(text: string): string {
   }
 }
 
-function passwordOfBasic([, scheme = "", given = ""]: readonly string[]): string[] {
+function passwordOfBasic([, scheme = "", encoded = ""]: readonly string[]): string[] {
   if (scheme.toLowerCase() !== "basic") return [];
-  const text = Buffer.from(given, "base64").toString();
+  const text = Buffer.from(encoded, "base64").toString();
   return [text.slice(text.indexOf(":") + 1)];
 }
 

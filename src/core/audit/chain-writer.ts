@@ -275,10 +275,10 @@ function gapsOf(torn: number, isHeadless: boolean): ChainEnd["gaps"] {
   return { ...(torn > 0 && { torn }), ...(isHeadless && { headless: true }) };
 }
 
-function endOf(file: OpenFile, line: string, first: number, kept: AuditHead | undefined) {
+function endOf(file: OpenFile, line: string, first: number, savedHead: AuditHead | undefined) {
   const last = readAuditLine(line);
   const begun = readBeginning(file);
-  const head = last && last.seq > (kept?.seq ?? 0) ? { seq: last.seq, hash: last.hash } : kept;
+  const head = last && last.seq > (savedHead?.seq ?? 0) ? { seq: last.seq, hash: last.hash } : savedHead;
   return {
     // Without a trustworthy end, verification finds the damage before this position.
     head: head ?? { seq: first, hash: EMPTY.hash },

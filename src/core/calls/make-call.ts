@@ -43,10 +43,10 @@ export async function makeCall(
 ): Promise<MadeCall | AskingCall> {
   const record = recordCall(entry, wanted.args, environment);
   try {
-    const made = await make(entry, wanted, environment, record);
-    if ("asks" in made) record.asked();
+    const callOutcome = await make(entry, wanted, environment, record);
+    if ("asks" in callOutcome) record.asked();
     else record.settle();
-    return made;
+    return callOutcome;
   } catch (error) {
     record.settle(error);
     throw error;
@@ -116,7 +116,7 @@ async function make(
   if (environment.asksLater) return { asks };
   const waitsAs = await environment.waiting?.add(asks);
   if (decision.do !== "ask" || decision.unasked === "refuse") return { asks, waitsAs };
-  warnings.push(unasked(entry, asks, waitsAs));
+  warnings.push(dryRunWarning(entry, asks, waitsAs));
   return (await start(DRY_RUN))!;
 }
 
@@ -132,9 +132,9 @@ async function metered<T>(
   const leave = await usage.enter({ person, server: origin?.source ?? domain, op, traceId });
   let hasFailed = true;
   try {
-    const made = await run();
+    const runOutcome = await run();
     hasFailed = false;
-    return made;
+    return runOutcome;
   } finally {
     leave(hasFailed);
   }
@@ -185,7 +185,7 @@ const MAY_NOT_WRITE: MessageTemplate = {
 };
 
 /** Says why a call ran dry instead of asking, and how a person allows it. */
-function unasked({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undefined): MessageTemplate {
+function dryRunWarning({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undefined): MessageTemplate {
   const { sentence, next } = waitsAs === undefined ? PROBLEMS.APPROVAL_REQUIRED : WAITING_CALL;
   const steps = [next].flat().filter((step) => !step.includes("{dry_run}"));
   return {

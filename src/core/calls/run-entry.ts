@@ -84,7 +84,7 @@ async function run(
       session: session?.handle,
       client: request.client && pausing(request.client, pause),
       trace: request.trace,
-      find: (wanted) => searchForTool(environment, wanted),
+      find: (findRequest) => searchForTool(environment, findRequest),
       showUpTo: (tokens) => {
         showUpTo = tokens;
       },
@@ -170,9 +170,9 @@ export function rememberRun(
     return;
   }
   const now = new Date();
-  const found = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
+  const extracted = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
 
-  const entities = found.map((entity) => ({ ...entity, needs: needsEntry(entry) }));
+  const entities = extracted.map((entity) => ({ ...entity, needs: needsEntry(entry) }));
   const marks = marksOf(entry, args, value);
   session.update((memory) => {
     const used = useEntry(memory, entry, "success", now);

@@ -175,8 +175,8 @@ interface Reference {
 function isReference(value: object): value is Reference {
   if (!Object.hasOwn(value, "$result")) return false;
   const { $result, path } = value as Partial<Reference>;
-  const known = typeof $result === "number" || typeof $result === "string";
-  return known && (path === undefined || typeof path === "string");
+  const isAddressed = typeof $result === "number" || typeof $result === "string";
+  return isAddressed && (path === undefined || typeof path === "string");
 }
 
 async function follow({ $result, path = "" }: Reference, earlier: Earlier): Promise<Json> {

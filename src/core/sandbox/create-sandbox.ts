@@ -34,8 +34,8 @@ interface WaitingScript {
 
 /** Creates a sandbox. Threads start with the first scripts; some stay for later scripts. */
 export function createSandbox(): Sandbox {
-  const wanted = availableParallelism() * THREADS_PER_CORE;
-  const most = Math.min(MOST_THREADS, Math.max(FEWEST_THREADS, wanted));
+  const threadCount = availableParallelism() * THREADS_PER_CORE;
+  const most = Math.min(MOST_THREADS, Math.max(FEWEST_THREADS, threadCount));
   const idle: WorkerThread[] = [];
   const running = new Map<string, number>();
   const waiting: WaitingScript[] = [];

@@ -182,8 +182,8 @@ export async function toCallSession(
       if (unsaved.length === 0) return;
       changes = [];
       try {
-        await store.update(handle, principalId, (known) =>
-          unsaved.reduce((now, change) => change(now), known),
+        await store.update(handle, principalId, (current) =>
+          unsaved.reduce((now, change) => change(now), current),
         );
       } catch (error) {
         onFailed(error);

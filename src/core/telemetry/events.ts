@@ -136,9 +136,9 @@ export function isHeard(): boolean {
 export type Publish = (event: KeyholeEvent) => void;
 
 /** Publishes an event without known secrets. */
-export function publish(given: KeyholeEvent, gateway?: string): void {
+export function publish(original: KeyholeEvent, gateway?: string): void {
   if (!events.hasSubscribers && !notices.hasSubscribers) return;
-  const event = hideSecrets(gateway === undefined ? given : { ...given, gateway });
+  const event = hideSecrets(gateway === undefined ? original : { ...original, gateway });
   if (events.hasSubscribers) events.publish(event);
   if (notices.hasSubscribers && (event.type === "notice" || event.type === "source")) notices.publish(event);
 }

@@ -42,8 +42,8 @@ async function changedRows(
   rows: readonly DocumentRow[],
 ): Promise<DocumentRow[]> {
   const sql = `select id, hash from ${names.documents} where id = any($1::text[])`;
-  const known = await query(sql, [rows.map(({ id }) => id)]);
-  const hashes = new Map(known.map((row) => [row.id, row.hash]));
+  const existing = await query(sql, [rows.map(({ id }) => id)]);
+  const hashes = new Map(existing.map((row) => [row.id, row.hash]));
   return rows.filter((row) => hashes.get(row.id) !== row.hash);
 }
 

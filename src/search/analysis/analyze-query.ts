@@ -45,9 +45,9 @@ export function analyzeQuery(query: string, foreign?: ReadonlySet<string>): Quer
   const compounds = splitCompounds(text, QUERY.maxLength);
   const all: Term[] = [];
   for (const compound of compounds) pushTerms(compound, all);
-  const kept = all.filter((term) => !isStopWord(term.word));
+  const significant = all.filter((term) => !isStopWord(term.word));
   const terms = new Map<string, WordWeight>();
-  for (const { text: term, word, joined } of kept.length > 0 ? kept : all) {
+  for (const { text: term, word, joined } of significant.length > 0 ? significant : all) {
     if (terms.has(term)) continue;
     const weight = NUMBER.test(word) ? QUERY.numberWeight : 1;
     terms.set(term, { weight, joined, foreign: foreign?.has(word) ?? false });

@@ -45,9 +45,13 @@ export function createExampleStore(embedder: Embedder) {
 
   function lessonsOf(learner: Learner): Lessons {
     const key = keyOf(learner);
-    const known = lessons.get(key) ?? { ...learner, memory: new ExampleMemory(), model: new ChoiceModel() };
-    lessons.set(key, known);
-    return known;
+    const existing = lessons.get(key) ?? {
+      ...learner,
+      memory: new ExampleMemory(),
+      model: new ChoiceModel(),
+    };
+    lessons.set(key, existing);
+    return existing;
   }
 
   function settle(): Promise<void> {
@@ -97,7 +101,11 @@ export function createExampleStore(embedder: Embedder) {
   }
 
   /** The entries that principals used for similar queries, each with the number of principals (not of calls). */
-  function voices({ scope, principal }: Learner, terms: readonly string[], vector: Float32Array | undefined) {
+  function usersByEntry(
+    { scope, principal }: Learner,
+    terms: readonly string[],
+    vector: Float32Array | undefined,
+  ) {
     const users = new Map<string, number>();
     const others = [...lessons.values()].filter((one) => one.scope === scope && one.principal !== principal);
     for (const { memory } of others.slice(-MOST_HEARD)) {
@@ -122,14 +130,14 @@ export function createExampleStore(embedder: Embedder) {
       now: number,
     ): Promise<readonly SearchHit[]> {
       await settle();
-      const known = lessons.get(keyOf(learner));
-      if (!known && !shared) return hits;
+      const ownLessons = lessons.get(keyOf(learner));
+      if (!ownLessons && !shared) return hits;
       const [vector] = await embedAll(embedder, [query]);
       const terms = termsOf(query);
-      const heard = shared ? liftShared(hits, voices(learner, terms, vector)) : hits;
-      if (!known) return heard;
-      const neighbours = known.memory.nearest(terms, vector, USE.neighbours);
-      return liftHits(heard, weighNeighbours(neighbours, now), known.model);
+      const heard = shared ? liftShared(hits, usersByEntry(learner, terms, vector)) : hits;
+      if (!ownLessons) return heard;
+      const neighbours = ownLessons.memory.nearest(terms, vector, USE.neighbours);
+      return liftHits(heard, weighNeighbours(neighbours, now), ownLessons.model);
     },
   };
 }

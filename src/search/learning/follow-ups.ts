@@ -14,7 +14,7 @@ const MAX_NEXT = 2;
  * single principal can suggest a next step to others.
  */
 export function createFollowUps() {
-  const own = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
+  const countsOfOwn = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
   const doneBy = lazy(() => new LRUCache<string, Map<string, Set<string>>>({ max: MAX_ROUTES }));
   return {
     note: ({
@@ -29,9 +29,9 @@ export function createFollowUps() {
       next: string;
     }) => {
       const ownKey = JSON.stringify([scope, principal, route]);
-      const counts = own().get(ownKey) ?? new Map<string, number>();
+      const counts = countsOfOwn().get(ownKey) ?? new Map<string, number>();
       makeRoom(counts, next, (count) => count);
-      own().set(ownKey, counts.set(next, (counts.get(next) ?? 0) + 1));
+      countsOfOwn().set(ownKey, counts.set(next, (counts.get(next) ?? 0) + 1));
       const key = JSON.stringify([scope, route]);
       const principals = doneBy().get(key) ?? new Map<string, Set<string>>();
       makeRoom(principals, next, ({ size }) => size);
@@ -43,14 +43,14 @@ export function createFollowUps() {
     after: (scope: string, route: string, principal: string): readonly string[] => {
       const followed = doneBy().get(JSON.stringify([scope, route]));
       if (!followed) return [];
-      const counts = new Map(own().get(JSON.stringify([scope, principal, route])));
+      const counts = new Map(countsOfOwn().get(JSON.stringify([scope, principal, route])));
       for (const [next, principals] of followed)
         counts.set(next, Math.max(counts.get(next) ?? 0, principals.size));
       return mostOften(counts);
     },
     /** Entries that this principal often ran after this one. */
     ofOwn: (scope: string, route: string, principal: string): readonly string[] =>
-      mostOften(own().get(JSON.stringify([scope, principal, route])) ?? new Map()),
+      mostOften(countsOfOwn().get(JSON.stringify([scope, principal, route])) ?? new Map()),
   };
 }
 

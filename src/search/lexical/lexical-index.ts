@@ -59,7 +59,7 @@ export class LexicalIndex {
       for (const live of this.segments) {
         if (isMany && !live.mayHaveId(hash)) continue;
         const document = live.find(id);
-        if (document >= 0) live.bury(document);
+        if (document >= 0) live.markDeleted(document);
       }
     }
     this.segments = this.segments.filter((live) => live.liveCount > 0 || this.merging.includes(live));
@@ -108,7 +108,7 @@ export class LexicalIndex {
       const merged = new LiveSegment(yield* mergeSegments(parts));
       chosen.forEach((live, at) => {
         for (const document of live.gone.slice(gone[at]))
-          merged.bury(merged.find(live.segment.ids.get(document)));
+          merged.markDeleted(merged.find(live.segment.ids.get(document)));
       });
       this.merging = [];
       this.segments = this.segments.filter((live) => !chosen.includes(live));
