@@ -3,7 +3,6 @@
 // adds the squared cosines of the eight nearest uses to search's scores. Phrases: half of the tools get the used
 // queries as phrases of their authors.
 import { join } from "node:path";
-import { analyzeQuery, cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import { createLearning, type Learning } from "../src/search/learning/learning.ts";
 import { liftByPhrases, type Phrased } from "../src/search/learning/phrase-lift.ts";
@@ -129,7 +128,7 @@ function compare(
 
 /** Uses a tool for each question; a share of them another tool of the set instead. */
 function learn(used: readonly Asked[], all: readonly Asked[], wrong: number, random: Random) {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   const naive = createNaiveNeighbours();
   const tools = [...new Set(all.flatMap(({ gold }) => gold))];
   for (const [number, question] of used.entries()) {
@@ -156,10 +155,6 @@ function use(
   const { scope, principal } = ASKING;
   learning.note({ kind: "asked", scope, principal, conversation, query, shown, found });
   for (const route of routes) learning.note({ kind: "used", scope, principal, conversation, route });
-}
-
-function termsOf(query: string): string[] {
-  return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
 function shuffled<T>(list: readonly T[], random: Random): T[] {

@@ -14,7 +14,6 @@ const HITS = [
   { id: "b", score: 0.8 },
 ];
 const CALLER = { scope: "s", conversation: "asking", principal: "asking" };
-const termsOf = (query: string) => query.split(" ").filter((word) => word !== "");
 const ask = (query: string, shown: string[], conversation = "c") =>
   ({ kind: "asked", scope: "s", principal: "asking", conversation, query, shown }) as const;
 const use = (route: string, conversation = "c") =>
@@ -26,7 +25,7 @@ function learningFile() {
   const open = () => {
     const file = openSqliteStorage(path);
     onTestFinished(file.close);
-    const learning = createLearning(termsOf, { log: file.open, now: () => 1 });
+    const learning = createLearning({ log: file.open, now: () => 1 });
     return { ...learning, close: () => learning.close().finally(file.close) };
   };
   return { path, open, bytes: () => allBytes(dirname(path)) };
@@ -111,7 +110,7 @@ function damage(path: string): void {
 }
 
 test("a file that cannot be written breaks nothing", async () => {
-  const learning = createLearning(termsOf, { log: openSqliteStorage("/dev/null/learning.db").open });
+  const learning = createLearning({ log: openSqliteStorage("/dev/null/learning.db").open });
   await useOnce(learning, "ring the bell", "b");
   await learning.close();
   expect((await learning.lift(CALLER, "ring the bell", HITS))[0]?.id).toBe("b");

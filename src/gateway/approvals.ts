@@ -111,7 +111,7 @@ export async function listApprovals(
     [...Map.groupBy(pins.list(), ({ source }) => source)].map(([source, some]) => {
       // Compare all tools of the server, even if only some of them are listed.
       const isHintEmpty = lazy(() =>
-        hintsAlike(
+        marksAllDestructive(
           entries.flatMap((entry) => (entry.origin?.source === source ? (declaredTool(entry) ?? []) : [])),
         ),
       );
@@ -182,7 +182,7 @@ function milderLane(tool: DeclaredTool, isHintEmpty: () => boolean): Lane | unde
 const MANY_ALIKE = 3;
 
 /** Whether a server marks every tool that does not read as destructive. */
-function hintsAlike(tools: readonly DeclaredTool[]): boolean {
+function marksAllDestructive(tools: readonly DeclaredTool[]): boolean {
   const others = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
   return (
     others.length >= MANY_ALIKE && others.every(({ annotations }) => annotations?.destructiveHint === true)

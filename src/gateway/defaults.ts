@@ -20,7 +20,6 @@ import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
 import { openSqliteStorage } from "../core/storage/sql-storage.ts";
 import { createDiscovery } from "../core/telemetry/discovery.ts";
 import { isHeard, type NoticeEvent, type Publish, publish } from "../core/telemetry/events.ts";
-import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../search/embedded-index.ts";
 import { createLearning, type Learning } from "../search/learning/learning.ts";
 import { createStaticEmbedder } from "../search/vectors/static-embedder.ts";
@@ -108,15 +107,10 @@ function openLearning({ learning = {}, storage }: GatewayOptions): Learning | un
   const { log = storage, ...options } = learning;
   // Gateways that share a driver start at different times, and their menus have to be the same: no habits.
   if (typeof log !== "string")
-    return { ...createLearning(termsOf, { ...options, ...(log && { log }) }), habits: async () => [] };
+    return { ...createLearning({ ...options, ...(log && { log }) }), habits: async () => [] };
   const file = openSqliteStorage(log);
-  const learned = createLearning(termsOf, { ...options, log: file.open });
+  const learned = createLearning({ ...options, log: file.open });
   return { ...learned, close: () => learned.close().finally(file.close) };
-}
-
-/** The words of a query, as search splits it. */
-function termsOf(query: string): string[] {
-  return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
 /** A sandbox that loads with the first script. */
@@ -134,10 +128,7 @@ function createLazySandbox(): Sandbox {
 
 const PROGRESS_MS = 100;
 
-/**
- * The sources of a gateway: domains in code with their content pipelines, further sources, and its own recipes, which
- * cannot be replaced.
- */
+/** The sources of a gateway: domains in code with their pipelines, further sources, and its own fixed recipes. */
 export function createDomainSources(
   { domains = [], sources = [], cacheDirectory }: GatewayOptions,
   { clock, notice, publish, recipes }: GatewayParts,

@@ -63,8 +63,8 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   readonly askAfterInjection?: boolean;
   readonly limits?: Partial<Limits>;
   /**
-   * Learning from use. Default: on, stored in `storage`. `log` names a SQLite file for it, or another driver; with it,
-   * later menus name first the tools that their caller used. `false` switches learning off.
+   * Learning from use. Default: on, in `storage`. `log`: a SQLite file or a driver for it; with a file, later menus name
+   * first the tools that their caller used. `false`: off.
    */
   readonly learning?: (Omit<LearningOptions, "log"> & { readonly log?: string | OpenStorage }) | false;
   /** Sources of further entries, besides the domains. */
@@ -117,10 +117,7 @@ export interface LifecycleOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The answer of an operation: its data, the text for the model, and whether it failed. Failures are answers too; only
- * misuse of the library throws.
- */
+/** An operation's answer: data, text for the model, success. Failures are answers; only misuse throws. */
 export type Answer<Output> = Output & { readonly text: string } & (
     | { readonly ok: true }
     | { readonly ok: false; readonly error: ErrorAnswer }
@@ -153,10 +150,7 @@ export interface GatewaySources {
    */
   refresh(id: string, options?: LifecycleOptions): Promise<void>;
   refresh(options?: LifecycleOptions): Promise<LifecycleResult>;
-  /**
-   * Replaces the gateway's `sources`. Sources with the same id and digest keep running. Calls in flight still use
-   * removed sources.
-   */
+  /** Replaces the gateway's `sources`. Those with the same id and digest keep running; running calls finish. */
   set(sources: readonly Source[]): Promise<void>;
   /** Reads all sources again and indexes everything. The old content stays in use until then. */
   rebuild(options?: LifecycleOptions): Promise<LifecycleResult>;

@@ -75,7 +75,7 @@ export class OperationContexts {
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
-    this.#quiet = quietly(parts.services);
+    this.#quiet = withoutRecords(parts.services);
     this.#steering = new Steering(parts);
   }
 
@@ -206,7 +206,7 @@ class Steering {
 }
 
 /** The same services without any record of the call. */
-function quietly(services: CallServices): CallServices {
+function withoutRecords(services: CallServices): CallServices {
   const { learning, discovery } = services;
   const nothing = () => {};
   return {

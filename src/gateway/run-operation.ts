@@ -116,7 +116,7 @@ class Runner {
     await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
     if (injection.length > 0)
       context.notice("injection-found", `${targets.join(", ")}: ${injection.join(", ")}`);
-    const { error, code } = judge(operation.errors(output));
+    const { error, code } = outcomeOf(operation.errors(output));
     const asides = operation.asides?.(output, context, call.words) ?? [];
     this.note(call, code, output, { text, asides }, { targets, session, injection });
     return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
@@ -241,7 +241,7 @@ function ignoredText(ignored: readonly string[]): string {
 }
 
 /** An answer fails if all its requests failed. The code is that of the first failure. */
-function judge(errors: readonly (ErrorAnswer | undefined)[]): {
+function outcomeOf(errors: readonly (ErrorAnswer | undefined)[]): {
   error: ErrorAnswer | undefined;
   code: string;
 } {
@@ -264,11 +264,11 @@ interface RecordedAnswer {
 const NOT_READ: RecordedAnswer = { targets: [], session: undefined, injection: [] };
 
 /** Begins the record of an operation, and its time. */
-export function beginRecord(
+function beginRecord(
   operation: OperationName,
   principal: Principal,
   input: unknown,
-  { trace: given, forPerson, client }: FaceOptions,
+  { trace: callerTrace, forPerson, client }: FaceOptions,
   observers: ReadonlySet<Observer>,
   publish: Publish,
 ) {
@@ -276,7 +276,7 @@ export function beginRecord(
   const startedAt = Date.now();
   const id = randomUUID();
   const traceId = `tr_${id}`;
-  const { span, trace } = beginSpan(given, publish, id);
+  const { span, trace } = beginSpan(callerTrace, publish, id);
   const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
     const conversation = conversationIn(trace, session);
     const latencyMs = performance.now() - started;

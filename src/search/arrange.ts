@@ -84,10 +84,7 @@ function fillPlaces<E extends PagedEntry>(
   return [...filled, ...[...queues.values()].flat()];
 }
 
-/**
- * Moves hits above a domain's share behind those of other domains, so that no domain fills a page. Irrelevant hits come
- * last, whatever their domain.
- */
+/** Moves hits above a domain's share behind those of other domains. Irrelevant hits always come last. */
 function withinQuota<E extends PagedEntry>(
   entries: readonly E[],
   limit: number,

@@ -107,10 +107,7 @@ export class VectorIndex {
     return this.embedder.embed(parts.length * rows > MAX_ROWS ? parts.slice(0, 1) : parts);
   }
 
-  /**
-   * The documents nearest to a query, and the similarity of those in `also`, best first. `queries` are the vectors of
-   * the whole query and of its clauses.
-   */
+  /** The nearest documents and the similarity of `also`, best first. `queries`: the whole query, then its clauses. */
   search(queries: readonly Float32Array[], filter: SearchFilter, also: Iterable<string>): Scored[] {
     const { store } = this;
     if (store === undefined) return [];

@@ -203,19 +203,19 @@ class FollowedOrigin {
     await this.tryToRead(run, restored);
   }
 
-  private async tryToRead(own: Following, fallback?: Reading): Promise<void> {
+  private async tryToRead(follower: Following, fallback?: Reading): Promise<void> {
     // A queued read will see this change too; a running read may not.
-    if (own.isQueued) return;
-    own.isQueued = true;
+    if (follower.isQueued) return;
+    follower.isQueued = true;
     try {
       await this.inTurn(() => {
-        own.isQueued = false;
-        return this.readOnce(own.signal);
+        follower.isQueued = false;
+        return this.readOnce(follower.signal);
       });
     } catch (error) {
-      if (own.signal.aborted) return;
-      if (fallback && !own.shown) await this.show(fallback, own);
-      own.onFailed(error);
+      if (follower.signal.aborted) return;
+      if (fallback && !follower.shown) await this.show(fallback, follower);
+      follower.onFailed(error);
     }
   }
 

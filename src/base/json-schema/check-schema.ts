@@ -16,10 +16,7 @@ type ReadOutcome =
   | { readonly ok: true; readonly schema: GraphSchema; readonly nodes: readonly SchemaNode[] }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Copies an outside schema that respects every limit and lists its parts, or says why it is refused. Safe and fast on
- * hostile values.
- */
+/** Copies an outside schema within every limit and lists its parts, or says why not. Fast on hostile values. */
 export function readSchema(schema: unknown): ReadOutcome {
   if (typeof schema !== "object" || schema === null) return refusal("it is not an object");
   const copied = copyJson(schema);
@@ -58,10 +55,7 @@ function hidesWords(keyword: string, value: unknown): boolean {
   return (holds === "names" || keyword === "enum" || keyword === "const") && hidesData(value);
 }
 
-/**
- * Counts the schemas for one position of an instance once references are followed. A reference loop that never descends
- * into the instance is endless.
- */
+/** Counts the schemas for one position of an instance. A reference loop that never descends is endless. */
 function checkExpansion(nodes: readonly SchemaNode[]): string | undefined {
   const sizes = new Array<number>(nodes.length).fill(0);
   const open = new Set<number>();

@@ -107,18 +107,15 @@ function takeBranches(folded: FoldedError[], choice: ErrorObject): ErrorObject[]
 /** The first part of a field's path: a plain name, or a quoted one in brackets. */
 const FIRST_STEP = /^(?:\["(?:[^"\\]|\\.)*"\]|[^.[]+)/;
 
-/**
- * The arguments needed to repair a call: first those with errors, then those that errors suggest. For `first` of {@link
- * fitSchema}.
- */
+/** Arguments for repairing a call: those with errors, then those suggested. For `first` of {@link fitSchema}. */
 export function fieldsInError(schema: JsonSchema, errors: readonly FieldError[]): string[] {
   const walk = createWalk(schema);
   const names = toObjectView(walk, flatten(walk, schema)).properties.map(({ name }) => name);
   const byStep = new Map(names.map((name) => [fieldPath([name]), name]));
-  const known = new Set(names);
+  const declaredNames = new Set(names);
   const wrong = errors.flatMap(({ field }) => byStep.get(FIRST_STEP.exec(field)?.[0] ?? "") ?? []);
   const suggested = errors.flatMap(({ nearest: name }) =>
-    name !== undefined && known.has(name) ? [name] : [],
+    name !== undefined && declaredNames.has(name) ? [name] : [],
   );
   return [...new Set([...wrong, ...suggested])];
 }

@@ -41,8 +41,8 @@ export function fitSchema(
     budget,
     (forms) => assemble(shown, forms, definitions, isClosed),
   );
-  const kept = isPlainObject(fitted?.properties) ? Object.keys(fitted.properties).length : 0;
-  return { schema: fitted ?? {}, omitted: view.properties.length - kept };
+  const shownCount = isPlainObject(fitted?.properties) ? Object.keys(fitted.properties).length : 0;
+  return { schema: fitted ?? {}, omitted: view.properties.length - shownCount };
 }
 
 /** Text of a schema has fewer characters per token: longer text cannot fit and is not counted. */
@@ -112,20 +112,22 @@ function assemble(
   definitions: Definitions,
   isClosed: boolean,
 ): JsonSchema {
-  const kept = shown.flatMap(({ property, forms: schemas, needs }, index) => {
+  const candidates = shown.flatMap(({ property, forms: schemas, needs }, index) => {
     const form = forms[index]!;
     if (form >= schemas.length) return [];
     return [{ property, schema: schemas[form], needs: form === 0 ? needs : new Set<string>() }];
   });
-  const required = kept.filter(({ property }) => property.required).map(({ property }) => property.name);
-  const needed = new Set(kept.flatMap(({ needs }) => [...needs]));
+  const required = candidates
+    .filter(({ property }) => property.required)
+    .map(({ property }) => property.name);
+  const needed = new Set(candidates.flatMap(({ needs }) => [...needs]));
   return {
     type: "object",
-    ...(kept.length > 0 && {
-      properties: Object.fromEntries(kept.map(({ property, schema }) => [property.name, schema])),
+    ...(candidates.length > 0 && {
+      properties: Object.fromEntries(candidates.map(({ property, schema }) => [property.name, schema])),
     }),
     ...(required.length > 0 && { required }),
-    ...(isClosed && kept.length === shown.length && { additionalProperties: false }),
+    ...(isClosed && candidates.length === shown.length && { additionalProperties: false }),
     ...toContainers(definitions, needed),
   };
 }

@@ -27,10 +27,7 @@ const DROPPED = [
   ...["example", "examples", "$async"],
 ];
 
-/**
- * Rewrites a private copy of a schema in place for the validator: to draft 2020-12, metered, without patterns and
- * formats that cannot be checked.
- */
+/** Rewrites a private schema for the validator: to draft 2020-12, metered, without uncheckable patterns and formats. */
 export function prepareSchema(
   nodes: readonly SchemaNode[],
   engine: RegexEngine,
@@ -105,9 +102,12 @@ function respellPrototype(schema: GraphSchema): void {
   const { properties } = schema;
   if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, "__proto__"))
     return;
-  const own = Object.getOwnPropertyDescriptor(properties, "__proto__")?.value;
+  const prototype = Object.getOwnPropertyDescriptor(properties, "__proto__")?.value;
   Reflect.deleteProperty(properties, "__proto__");
-  schema.patternProperties = { ...(schema.patternProperties as object | undefined), "^__proto__$": own };
+  schema.patternProperties = {
+    ...(schema.patternProperties as object | undefined),
+    "^__proto__$": prototype,
+  };
 }
 
 /**

@@ -22,10 +22,7 @@ export const MAX_SCHEMA_DEPTH = 32;
 const MAX_SUBSCHEMAS = 2000;
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
-/**
- * Lists all schemas of a JSON document and links those that apply to the same instance, or says why the document is
- * refused.
- */
+/** Lists all schemas of a document and links those that apply to the same instance, or says why it is refused. */
 export function buildSchemaGraph(
   root: GraphSchema,
 ):
@@ -57,11 +54,11 @@ function addTree(graph: Graph, top: GraphSchema, field: string): string | undefi
       const depth = node.depth + 1;
       if (depth > MAX_SCHEMA_DEPTH) return `its schemas nest deeper than ${MAX_SCHEMA_DEPTH} levels`;
       // A reference may have reached it before its holder.
-      const known = graph.indexOf.get(child.value);
+      const existing = graph.indexOf.get(child.value);
       const facts = { field: where, depth, parent: index, guarded: child.row.repeated ?? false };
-      const added = known ?? addNode(graph, child.value, facts);
+      const added = existing ?? addNode(graph, child.value, facts);
       if (child.row.inPlace) node.inPlace.push(added);
-      if (known === undefined) pending.push(added);
+      if (existing === undefined) pending.push(added);
     }
   }
   return undefined;
@@ -96,9 +93,9 @@ function linkReferences(graph: Graph): string | undefined {
       if (!isPlainObject(target)) return `${keyword} ${shown(reference)} leads nowhere`;
       const reason = graph.indexOf.has(target) ? undefined : addTree(graph, target, node.field);
       if (reason !== undefined) return reason;
-      const found = graph.indexOf.get(target)!;
-      graph.nodes[found]!.guarded = true;
-      node.inPlace.push(found);
+      const targetIndex = graph.indexOf.get(target)!;
+      graph.nodes[targetIndex]!.guarded = true;
+      node.inPlace.push(targetIndex);
     }
   }
   return undefined;

@@ -16,14 +16,14 @@ export function validateParams(
   entry: { readonly inputSchema: JsonSchema; readonly parse?: (params: unknown) => ParseOutcome },
   params: unknown,
 ): ParseOutcome | Promise<ParseOutcome> {
-  const given = params === undefined ? {} : params;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return refusal(`must be an object of named arguments, got ${describeValue(given)}`);
+  const sent = params === undefined ? {} : params;
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
+    return refusal(`must be an object of named arguments, got ${describeValue(sent)}`);
   }
-  const limit = exceededLimit(given);
+  const limit = exceededLimit(sent);
   if (limit !== undefined) return refusal(limit);
-  if (entry.parse !== undefined) return entry.parse(given);
-  const copied = toJson(given);
+  if (entry.parse !== undefined) return entry.parse(sent);
+  const copied = toJson(sent);
   if (!copied.ok) return refusal(`is not JSON: ${copied.reason}`);
   const { inputSchema } = entry;
   const schema = compileOnce(inputSchema);

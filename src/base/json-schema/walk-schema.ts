@@ -36,10 +36,7 @@ export interface SchemaMapper {
   value(value: unknown, keyword: string, holds: KeywordHolds | undefined): unknown;
 }
 
-/**
- * Copies one level of a schema. The mapper recurses where it wants to. A keyword without the expected schemas, such as
- * an empty `allOf`, goes to `value`.
- */
+/** Copies one level of a schema; the mapper recurses. `value` gets keywords without schemas (an empty `allOf`). */
 export function mapSchema(schema: PlainObject, mapper: SchemaMapper): Record<string, unknown> {
   const mapped: Record<string, unknown> = {};
   for (const keyword of Object.keys(schema)) {

@@ -156,8 +156,8 @@ function wholeHeaders(raw: readonly string[], length: number): [string, string][
   return [...others, ["content-length", String(length)]];
 }
 
-function joined(raw: readonly string[], wanted: string): string | undefined {
-  const values = raw.filter((_, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === wanted);
+function joined(raw: readonly string[], header: string): string | undefined {
+  const values = raw.filter((_, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === header);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
@@ -172,8 +172,8 @@ function unanswered(host: string) {
   return problem("CALL_FAILED", { name: host, reason: "it did not answer in HTTP", advice });
 }
 
-function unpack(answer: IncomingMessage, given: string | undefined): Readable {
-  const decoder = given === undefined ? undefined : DECODERS.get(given.toLowerCase())?.();
+function unpack(answer: IncomingMessage, encoding: string | undefined): Readable {
+  const decoder = encoding === undefined ? undefined : DECODERS.get(encoding.toLowerCase())?.();
   if (!decoder) return answer;
   // The pipeline fails on a truncated answer, so a part is never taken for the whole.
   return pipeline(answer, decoder, () => {});
@@ -201,9 +201,9 @@ function readStart(body: Readable): Promise<{ whole: boolean; chunks: Buffer[] }
   });
 }
 
-async function* following(chunks: readonly Buffer[], rest: Readable): AsyncGenerator<Buffer> {
+async function* following(chunks: readonly Buffer[], remaining: Readable): AsyncGenerator<Buffer> {
   yield* chunks;
-  yield* rest;
+  yield* remaining;
 }
 
 /** A request of a guarded fetch. */

@@ -64,10 +64,7 @@ function isText(bytes: Buffer): boolean {
 
 const EMPTY = Buffer.alloc(0);
 
-/**
- * Joins chunks. Copies them as they arrive: a sender may choose small chunks, and each separate one takes hundreds of
- * bytes.
- */
+/** Joins chunks. Copies them as they arrive: each separate chunk, however small, takes hundreds of bytes. */
 export function createByteGatherer() {
   let gathered: Buffer = EMPTY;
   let size = 0;

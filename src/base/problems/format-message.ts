@@ -1,7 +1,4 @@
-/**
- * Roles of tools in a sentence. `params` is the field for arguments; `dry_run` asks for a dry run. A surface omits
- * roles that it does not have.
- */
+/** Roles of tools in sentences. `params`: the field for arguments; `dry_run`: asks for one. Surfaces may omit roles. */
 export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run"] as const;
 
 /** Sentences that a terminal replaces by its own: the reader is the owner and types flags. */

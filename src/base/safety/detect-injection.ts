@@ -139,10 +139,7 @@ const TEXT_CHARS = 16_384;
 /** Shorter text cannot steer a model. */
 const SHORTEST = 16;
 
-/**
- * Finds signs that outside text tries to steer a model, strongest first, in linear time. It finds known ways only: an
- * empty result proves nothing.
- */
+/** Finds known signs of injection in outside text, strongest first, in linear time. None found proves nothing. */
 export function detectInjection(text: string): InjectionKind[] {
   if (text.length < SHORTEST) return [];
   const plain = hidesText(text) ? readHidden(text) : text;

@@ -22,10 +22,7 @@ const CLASSES = {
 
 const { controls, halves, others, lineSeparators, separators, bidi, format, ignorable } = CLASSES;
 
-/**
- * Text for models, people, terminals and logs. Unassigned characters are kept: they may be newer than this program.
- * Tabs and line ends are visible.
- */
+/** Text for models, people, terminals and logs. Keeps unassigned characters, which may be newer; tabs are visible. */
 export const HIDDEN = new RegExp(
   `[[${controls}${halves}${lineSeparators}${bidi}${ignorable}]--[\\t\\n]]`,
   "v",

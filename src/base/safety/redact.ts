@@ -13,9 +13,9 @@ const SHARED_LETTERS = [0, 2, 3] as const;
  * looks like a known kind of secret, and fields with the name of a secret.
  */
 export function createRedact(secrets: readonly string[], { kinds = false } = {}): <T>(value: T) => T {
-  const known = secrets.filter((secret) => secret.length >= MIN_CHARS);
-  if (known.length === 0 && !kinds) return (value) => value;
-  const hide = createReplacer(known.flatMap(spellings).filter((needle) => needle.length >= MIN_CHARS));
+  const longSecrets = secrets.filter((secret) => secret.length >= MIN_CHARS);
+  if (longSecrets.length === 0 && !kinds) return (value) => value;
+  const hide = createReplacer(longSecrets.flatMap(spellings).filter((needle) => needle.length >= MIN_CHARS));
   return (value) => redactValue(value) as typeof value;
 
   function redactValue(value: unknown): unknown {

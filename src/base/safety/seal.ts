@@ -5,10 +5,7 @@ const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Seals texts, each bound to a name. Authenticated encryption: without the secret, a text cannot be read, changed or
- * moved.
- */
+/** Seals texts, each bound to a name: without the secret, a text cannot be read, changed or moved. */
 export type Seal = ReturnType<typeof createSeal>;
 
 /**

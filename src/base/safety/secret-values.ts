@@ -57,7 +57,7 @@ export function secretsIn(name: string, value: string): string[] {
 }
 
 /** Whether the name of a variable, header or option marks its value as secret. */
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
 }
 
@@ -88,9 +88,9 @@ function decoded(text: string): string {
   }
 }
 
-function passwordOfBasic([, scheme = "", given = ""]: readonly string[]): string[] {
+function passwordOfBasic([, scheme = "", encoded = ""]: readonly string[]): string[] {
   if (scheme.toLowerCase() !== "basic") return [];
-  const text = Buffer.from(given, "base64").toString();
+  const text = Buffer.from(encoded, "base64").toString();
   return [text.slice(text.indexOf(":") + 1)];
 }
 
@@ -115,10 +115,7 @@ function hide(secret: string): string {
   return PLAIN.test(secret) ? HIDDEN : secret;
 }
 
-/**
- * Hides the secrets in a variable or header: the whole value if its name marks it as secret and the value is not the
- * name of a variable.
- */
+/** Hides the secrets in a variable or header: the whole value if its name marks a secret and it names no variable. */
 export function hideInField(name: string, value: string): string {
   return isSecretName(name) && !value.includes("${") ? HIDDEN : hideInValue(name, value);
 }

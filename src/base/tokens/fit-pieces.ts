@@ -18,10 +18,7 @@ export interface TokenBudget {
 const MAX_KEPT_LINE = 500;
 const lineTokens = new RecentMap<string, number>(20_000);
 
-/**
- * Chooses a form for each piece, so that all of them, one line each, stay within the budget. If even the shortest forms
- * do not fit, returns those.
- */
+/** Chooses a form for each piece so that all, one line each, fit the budget; otherwise the shortest forms. */
 export function fitPieces(pieces: readonly Piece[], budget: number, countTokens: TokenCounter): number[] {
   const chosen = pieces.map(() => 0);
   const cost = (text: string) => (text === "" ? 0 : tokensOfLine(text, countTokens));

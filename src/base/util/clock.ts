@@ -4,10 +4,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds of a clock that is never adjusted. */
   monotonic(): number;
-  /**
-   * Runs a function once after this time. Returns a function that cancels it. Only with `keepAlive` does the process
-   * wait for it.
-   */
+  /** Runs a function once after this time. Returns its cancellation. The process waits only with `keepAlive`. */
   after(ms: number, run: () => void, keepAlive?: boolean): () => void;
 }
 

@@ -10,10 +10,7 @@ export function cutText(text: string, maxChars: number): string {
   return `${text.slice(0, boundaryBefore(text, Math.floor(maxChars) - 1))}…`;
 }
 
-/**
- * The last position up to `end` that splits no visible character. Looks only at a window, so that the cost does not
- * grow with the text.
- */
+/** The last position up to `end` that splits no visible character. Looks only at a window, for constant cost. */
 export function boundaryBefore(text: string, end: number): number {
   const start = codePointBoundary(text, Math.max(0, end - WINDOW_BEFORE));
   const window = text.slice(start, end + WINDOW_AFTER);

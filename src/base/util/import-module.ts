@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Packages that a person's module may import from anywhere: Keyhole provides them if they are not installed. */
-const BROUGHT = /^(?:keyhole|zod)(?:\/|$)/;
+const PROVIDED = /^(?:keyhole|zod)(?:\/|$)/;
 
 let isBringing = false;
 
 /** Lets modules in folders without packages, as with a global installation, import Keyhole's. */
-function bringPackages(): void {
+function providePackages(): void {
   if (isBringing) return;
   isBringing = true;
   registerHooks({
@@ -17,7 +17,7 @@ function bringPackages(): void {
       try {
         return next(specifier, context);
       } catch (error) {
-        if (!BROUGHT.test(specifier)) throw error;
+        if (!PROVIDED.test(specifier)) throw error;
         return next(specifier, { ...context, parentURL: import.meta.url });
       }
     },
@@ -28,7 +28,7 @@ function bringPackages(): void {
  * Imports a person's file. TypeScript counts as an ES module even if package.json says otherwise, as after `npm init`.
  */
 export async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
-  bringPackages();
+  providePackages();
   const url = pathToFileURL(path).href;
   if (!url.endsWith(".ts")) return import(url);
   const hooks = registerHooks({
@@ -38,10 +38,7 @@ export async function importModule(path: string): Promise<Readonly<Record<string
   return import(url).finally(() => hooks.deregister());
 }
 
-/**
- * Imports a package that is installed next to Keyhole or in `~/.keyhole`, never from the working directory. Undefined
- * if it is in neither.
- */
+/** Imports a package from next to Keyhole or `~/.keyhole`, never from the working directory. Undefined if absent. */
 export async function importInstalled(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   for (const parentURL of [import.meta.url, pathToFileURL(join(homedir(), ".keyhole/index.js")).href]) {
     const hooks = registerHooks({

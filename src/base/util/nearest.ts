@@ -7,11 +7,11 @@ const SPREAD = 1.5;
 
 /** Finds the names most like `name`, best first, ties alphabetically. Empty if none is reasonably near. */
 export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
-  const wanted = { ...toForm(name), words: wordsOf(name) };
-  if (limit < 1 || wanted.joined === "") return [];
+  const target = { ...toForm(name), words: wordsOf(name) };
+  if (limit < 1 || target.joined === "") return [];
   const near: { candidate: string; cost: number }[] = [];
   for (const candidate of new Set(candidates)) {
-    const cost = candidate === name ? -0.5 : costBetween(wanted, toForm(candidate));
+    const cost = candidate === name ? -0.5 : costBetween(target, toForm(candidate));
     if (cost !== undefined) near.push({ candidate, cost });
   }
   near.sort((a, b) => a.cost - b.cost || (a.candidate < b.candidate ? -1 : 1));
@@ -31,10 +31,7 @@ interface WantedName extends Form {
   readonly words: ReadonlySet<string>;
 }
 
-/**
- * Caches at most this many values and drops those not used lately, in two halves. A large `LRUCache` takes megabytes
- * before its first value.
- */
+/** Caches recently used values, in two halves. A large `LRUCache` takes megabytes before its first value. */
 export class RecentMap<Key, Value> {
   #recent = new Map<Key, Value>();
   #older = new Map<Key, Value>();

@@ -6,10 +6,7 @@ interface Flight<T> {
   riders: number;
 }
 
-/**
- * Runs work once at a time; callers that arrive meanwhile join it. A caller's signal lets that caller leave; the work
- * is cancelled when all have left.
- */
+/** Runs work once at a time; later callers join it. The work is cancelled when the signals of all callers abort. */
 export function singleFlight<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): (signal?: AbortSignal) => Promise<T> {
@@ -49,10 +46,7 @@ export function singleFlight<T>(
   };
 }
 
-/**
- * Shares checks among callers. A caller that arrives during a check waits for the next one, because the running check
- * may have missed its change.
- */
+/** Shares checks. A caller that arrives during one waits for the next: the running check may miss its change. */
 export function checkAfter(check: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;

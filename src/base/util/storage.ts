@@ -15,10 +15,7 @@ export interface Storage<V> {
   get(key: string, owner: string): Promise<V | undefined>;
   /** Whether a value exists. Does not count as use. */
   has(key: string, owner: string): Promise<boolean>;
-  /**
-   * Stores a value, or the first values of a list. True if it is new: an existing key keeps its value and counts as
-   * used.
-   */
+  /** Stores a value, or the first values of a list. True if it is new; an existing value stays and counts as used. */
   put(key: string, owner: string, ...values: readonly V[]): Promise<boolean>;
   /**
    * Changes the current value without losing other changes; undefined removes it, or the whole list. The change may be
@@ -27,10 +24,7 @@ export interface Storage<V> {
   update(key: string, owner: string, change: (value: V) => V | undefined): Promise<V | undefined>;
   /** Appends a value to a list of `position` values. False if the list is unknown or has another length. */
   append(key: string, owner: string, position: number, value: V): Promise<boolean>;
-  /**
-   * Reads a list in order, from a position on; empty if it is unknown. Does not count as use. An unreadable value fails
-   * the whole list.
-   */
+  /** Reads a list from a position on; empty if unknown, no use. An unreadable value fails the whole list. */
   list(key: string, owner: string, from?: number): Promise<readonly V[]>;
 }
 

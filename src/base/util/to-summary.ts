@@ -73,6 +73,6 @@ function cutAtWord(text: string, limit: number): string {
   const whole = cutText(text, limit).slice(0, -"…".length);
   const blank = text[whole.length] === " " ? whole.length : whole.lastIndexOf(" ");
   // Text without blanks, such as Chinese, would lose everything at a word boundary.
-  const kept = blank >= limit / 2 ? whole.slice(0, blank) : whole;
-  return `${kept.replace(/[\s,;:]{1,8}$/, "")}…`;
+  const shortened = blank >= limit / 2 ? whole.slice(0, blank) : whole;
+  return `${shortened.replace(/[\s,;:]{1,8}$/, "")}…`;
 }

@@ -5,10 +5,7 @@ import { toPlainText } from "../nouns/plain-text.ts";
 import { CODE_FILE, type ServerProcess, type ServerProgram } from "../nouns/server-program.ts";
 import { type Grants, revoked } from "./grants.ts";
 
-/**
- * A person's consents to start servers. Each is bound to the hash of everything that the server runs. Files answer at
- * once, databases later.
- */
+/** Consents to start servers, each bound to the hash of everything that runs. Files answer at once, databases later. */
 export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
   /** Reads the store, so that changes by other processes count. */
   isGiven(program: ServerProgram): Given;

@@ -13,10 +13,7 @@ export interface DefinitionChange {
 
 const MAX_CHANGES = 200;
 
-/**
- * Lists the innermost fields in which two definitions differ, in order. Too many differences become one change of the
- * root.
- */
+/** Lists the innermost fields in which two definitions differ, in order. Too many become one change of the root. */
 export function diffDefinitions(before: PlainObject, after: PlainObject): DefinitionChange[] {
   const changes: DefinitionChange[] = [];
   const pending: { path: string; before: unknown; after: unknown }[] = [

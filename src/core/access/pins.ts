@@ -66,10 +66,7 @@ export interface Pins {
    * in the audit log. Default: the owner of the gateway.
    */
   approve(which: PinSelection, by?: string): Promise<number>;
-  /**
-   * Rejects waiting definitions. They stay hidden, and no person is asked again until they change. Resolves to their
-   * number.
-   */
+  /** Rejects waiting definitions: hidden, and not asked about until they change. Resolves to their number. */
   reject(which: PinSelection, by?: string): Promise<number>;
   /** Revokes approvals and rejections. Resolves to their number. */
   revoke(which: PinSelection, by?: string): Promise<number>;
@@ -283,10 +280,7 @@ function injectionOf(origin: Origin): readonly InjectionKind[] {
   return (origin.injection as readonly InjectionKind[] | undefined) ?? injectionIn(origin.definition);
 }
 
-/**
- * Paths of descriptions, of the definition and of its parameters. Other texts, such as defaults, change what a call
- * does.
- */
+/** Paths of descriptions. Other texts, such as defaults, change what a call does. */
 const DESCRIPTION =
   /^(?:\/(?:inputSchema|outputSchema)(?:\/(?:properties|\$defs|definitions)\/[^/]+|\/items)*)?\/description$/;
 

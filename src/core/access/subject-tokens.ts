@@ -1,9 +1,6 @@
 import type { Principal } from "../nouns/principal.ts";
 
-/**
- * Bearer tokens of callers, to exchange for tokens of another audience (RFC 8693). They are no part of the principal,
- * which is stored, shown and logged.
- */
+/** Callers' bearer tokens, to exchange (RFC 8693). Not in the principal, which is stored, shown and logged. */
 const tokens = new WeakMap<Principal, string>();
 
 export function keepSubjectToken(principal: Principal, token: string): void {

@@ -43,22 +43,7 @@ export interface UsageRow extends UsageCounts {
 }
 
 /** Counts calls and tokens by person, server and tool, and refuses calls over a limit. */
-export interface PeopleUsage {
-  /**
-   * Lets a call begin. Resolves to a function to call at its end.
-   *
-   * @throws LIMIT_REACHED; STATE_UNREACHABLE if the count cannot be read.
-   */
-  enter(call: MeteredCall): Promise<(hasFailed: boolean) => void>;
-  /** Counts the tokens of an answer for the tools that its request ran. */
-  answered(answer: Pick<MeteredCall, "person" | "traceId"> & { readonly tokens: number }): void;
-  /** The counts of the last days, over all gateways. */
-  report(days: number): Promise<readonly UsageRow[]>;
-  /** The counts of this process since its start. */
-  own(): readonly Omit<UsageRow, "day">[];
-  /** Writes the counts, and returns reserved calls. */
-  close(): Promise<void>;
-}
+export type PeopleUsage = ReturnType<typeof createUsage>;
 
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 32;
@@ -72,7 +57,7 @@ const MOST_PEOPLE = 20_000;
 /** Key of the list of people, next to their days. */
 const ALL = "";
 
-export function createUsage({ open, person = {}, servers = {}, now = Date.now }: UsageOptions): PeopleUsage {
+export function createUsage({ open, person = {}, servers = {}, now = Date.now }: UsageOptions) {
   const gateway = randomUUID();
   const days = open<DayRecord>("usage", STORED);
   const people = open<readonly string[]>("usage-people", STORED);
@@ -100,7 +85,17 @@ export function createUsage({ open, person = {}, servers = {}, now = Date.now }:
   }
 
   return {
-    enter: async ({ person: name, server, op, traceId }) => {
+    /**
+     * Lets a call begin. Resolves to a function to call at its end.
+     *
+     * @throws LIMIT_REACHED; STATE_UNREACHABLE if the count cannot be read.
+     */
+    enter: async ({
+      person: name,
+      server,
+      op,
+      traceId,
+    }: MeteredCall): Promise<(hasFailed: boolean) => void> => {
       const entered: UsageMeter[] = [];
       try {
         for (const meter of [meterOf("person", name), meterOf("server", server)]) {
@@ -118,7 +113,12 @@ export function createUsage({ open, person = {}, servers = {}, now = Date.now }:
         add(name, tool, [1, hasFailed ? 1 : 0, 0]);
       };
     },
-    answered: ({ person: name, traceId, tokens }) => {
+    /** Counts the tokens of an answer for the tools that its request ran. */
+    answered: ({
+      person: name,
+      traceId,
+      tokens,
+    }: Pick<MeteredCall, "person" | "traceId"> & { readonly tokens: number }): void => {
       const tools = running.get(traceId) ?? [" "];
       running.delete(traceId);
       for (const tool of tools) {
@@ -128,17 +128,20 @@ export function createUsage({ open, person = {}, servers = {}, now = Date.now }:
         if (server !== "") meterOf("server", server).add(tool, [0, 0, share]);
       }
     },
-    report: async (count) => {
+    /** The counts of the last days, over all gateways. */
+    report: async (count: number): Promise<readonly UsageRow[]> => {
       await Promise.all([...meters.values()].map((meter) => meter.flush()));
       const rows = Array.from({ length: count }, (_, ago) => dayRows(dayOf(now() - ago * DAY_MS)));
       return (await Promise.all(rows)).flat();
     },
-    own: () =>
+    /** The counts of this process since its start. */
+    own: (): readonly Omit<UsageRow, "day">[] =>
       [...totals].map(([key, counts]) => {
         const [name, tool] = JSON.parse(key) as [string, string];
         return { person: name, ...toRow(tool, counts) };
       }),
-    close: async () => {
+    /** Writes the counts, and returns reserved calls. */
+    close: async (): Promise<void> => {
       await Promise.allSettled([...meters.values()].map((meter) => meter.close()));
     },
   };

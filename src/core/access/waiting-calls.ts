@@ -12,23 +12,6 @@ export interface StoredQuestion extends Grant<"call"> {
   readonly name: string;
 }
 
-/**
- * Calls that a person answers in another process, by `keyhole approve CALL` or at the console. An answer counts once,
- * for exactly the call and the principal that asked.
- */
-export interface WaitingCalls {
-  /** Stores a question. Returns the name to approve it by; undefined if it is too long. */
-  add(question: CallQuestion): Promise<string | undefined>;
-  /** Takes the person's answer to this question, which can be used once. False if there is none. */
-  take(question: CallQuestion): Promise<Approval>;
-  /** Waiting calls, newest first. */
-  list(): Promise<readonly StoredQuestion[]>;
-  /** Approves the call as it was shown. False if it no longer waits. */
-  approve(shown: StoredQuestion, by: string): Promise<boolean>;
-  /** Declines the call as it was shown. False if it no longer waits. */
-  decline(shown: StoredQuestion, by: string): Promise<boolean>;
-}
-
 export const CALL_PREFIX = "call:";
 /** How long a call waits for a person, and how long the answer counts. */
 const WAITING_MS = 60 * 60_000;
@@ -39,7 +22,13 @@ const MOST_OF_PRINCIPAL = 32;
 /** A person reads all the arguments. */
 const MOST_CHARS = 64 * 1024;
 
-export function createWaitingCalls(grants: Grants<"call">, now: () => number = Date.now): WaitingCalls {
+/**
+ * Calls that a person answers in another process, by `keyhole approve CALL` or at the console. An answer counts once,
+ * for exactly the call and the principal that asked.
+ */
+export type WaitingCalls = ReturnType<typeof createWaitingCalls>;
+
+export function createWaitingCalls(grants: Grants<"call">, now: () => number = Date.now) {
   /** The calls that have not expired, as other processes left them. */
   async function read(): Promise<StoredQuestion[]> {
     await grants.refresh();
@@ -88,11 +77,16 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
 
   return {
     // A store that cannot be used has no approvals. It reports its own failures.
-    add: (question) => add(question).catch(() => undefined),
-    take: (question) => take(question).catch(() => false),
-    list: async () => (await read()).filter(isOpen).toSorted(byAge),
-    approve: (shown, approvedBy) => answer(shown, { approvedBy }),
-    decline: (shown, declinedBy) => answer(shown, { declinedBy }),
+    /** Stores a question. Returns the name to approve it by; undefined if it is too long. */
+    add: (question: CallQuestion): Promise<string | undefined> => add(question).catch(() => undefined),
+    /** Takes the person's answer to this question, which can be used once. False if there is none. */
+    take: (question: CallQuestion): Promise<Approval> => take(question).catch(() => false),
+    /** Waiting calls, newest first. */
+    list: async (): Promise<readonly StoredQuestion[]> => (await read()).filter(isOpen).toSorted(byAge),
+    /** Approves the call as it was shown. False if it no longer waits. */
+    approve: (shown: StoredQuestion, approvedBy: string): Promise<boolean> => answer(shown, { approvedBy }),
+    /** Declines the call as it was shown. False if it no longer waits. */
+    decline: (shown: StoredQuestion, declinedBy: string): Promise<boolean> => answer(shown, { declinedBy }),
   };
 }
 

@@ -160,8 +160,8 @@ export function toAuditLine(
 
 /** Reads a line. Undefined if it is not a record, or its hash does not match. */
 export function readAuditLine(text: string): AuditRecord | undefined {
-  const [, own, rest = ""] = LINE.exec(text) ?? [];
-  if (own === undefined || hash("sha256", rest) !== own) return undefined;
+  const [, recordHash, rest = ""] = LINE.exec(text) ?? [];
+  if (recordHash === undefined || hash("sha256", rest) !== recordHash) return undefined;
   try {
     const record = JSON.parse(text) as AuditRecord;
     return Number.isSafeInteger(record.seq) && typeof record.prev === "string" ? record : undefined;

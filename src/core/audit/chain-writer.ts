@@ -252,10 +252,7 @@ interface ChainEnd {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/**
- * Finds the end of a chain. If the head is ahead of the records, the chain continues after the head, so that the gap
- * stays visible.
- */
+/** Finds the end of a chain. If records are missing before the head, the chain continues after it: the gap shows. */
 function recoverChain(folder: string, files: ChainFile[], storedHead: AuditHead | undefined): ChainEnd {
   let torn = 0;
   for (let newest = files.at(-1); newest; newest = files.at(-1)) {
@@ -278,10 +275,10 @@ function gapsOf(torn: number, isHeadless: boolean): ChainEnd["gaps"] {
   return { ...(torn > 0 && { torn }), ...(isHeadless && { headless: true }) };
 }
 
-function endOf(file: OpenFile, line: string, first: number, kept: AuditHead | undefined) {
+function endOf(file: OpenFile, line: string, first: number, savedHead: AuditHead | undefined) {
   const last = readAuditLine(line);
   const begun = readBeginning(file);
-  const head = last && last.seq > (kept?.seq ?? 0) ? { seq: last.seq, hash: last.hash } : kept;
+  const head = last && last.seq > (savedHead?.seq ?? 0) ? { seq: last.seq, hash: last.hash } : savedHead;
   return {
     // Without a trustworthy end, verification finds the damage before this position.
     head: head ?? { seq: first, hash: EMPTY.hash },

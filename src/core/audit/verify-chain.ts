@@ -20,10 +20,7 @@ export interface ChainReport {
   readonly notes: readonly string[];
 }
 
-/**
- * Checks every record of a chain against its hash, its position and the head. Stops at the first bad one. `onRecord`
- * gets the intact ones.
- */
+/** Checks each record's hash and position, and the head. Stops at the first bad one. `onRecord` gets intact ones. */
 export async function verifyChain(
   { name, head, lines }: AuditChain,
   onRecord?: (record: AuditRecord) => void,

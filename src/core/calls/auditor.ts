@@ -7,10 +7,7 @@ import type { AuditEvent, AuditStore } from "../audit/audit-store.ts";
 export interface AuditOptions {
   /** The gateway does not close it. */
   readonly store: AuditStore;
-  /**
-   * Whether to refuse calls that write while the log cannot be written. Default: calls run, their records wait in
-   * memory, and a notice is published.
-   */
+  /** Refuses calls that write while the log is unwritable. Default: they run, with records in memory and a notice. */
   readonly failClosed?: boolean;
 }
 

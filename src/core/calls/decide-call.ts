@@ -65,10 +65,7 @@ export type CallDecision =
   | { readonly do: "ask"; readonly question: ApprovalRequest; readonly unasked: "dry-run" | "refuse" }
   | { readonly do: "refuse"; readonly problem: Problem };
 
-/**
- * Decides about one call: run it, run it dry, ask a person, or refuse. Pure. Every face uses it, so faces cannot
- * disagree.
- */
+/** Decides about one call: run, run dry, ask a person, or refuse. Pure. Every face uses it, so they cannot disagree. */
 export function decideCall(
   entry: Entry,
   principal: Principal,

@@ -35,10 +35,7 @@ export interface MadeCall extends Omit<EntryResult, "warnings"> {
   readonly dryRun: boolean;
 }
 
-/**
- * Makes one call: decides, checks the params, asks a person if needed, runs. Always writes an audit record. Throws the
- * problem of a refused or failed call.
- */
+/** Makes one call: decides, checks params, asks if needed, runs, audits. Throws the problem of a failed call. */
 export async function makeCall(
   entry: Entry,
   wanted: ResolvedCall,
@@ -46,10 +43,10 @@ export async function makeCall(
 ): Promise<MadeCall | AskingCall> {
   const record = recordCall(entry, wanted.args, environment);
   try {
-    const made = await make(entry, wanted, environment, record);
-    if ("asks" in made) record.asked();
+    const callOutcome = await make(entry, wanted, environment, record);
+    if ("asks" in callOutcome) record.asked();
     else record.settle();
-    return made;
+    return callOutcome;
   } catch (error) {
     record.settle(error);
     throw error;
@@ -119,7 +116,7 @@ async function make(
   if (environment.asksLater) return { asks };
   const waitsAs = await environment.waiting?.add(asks);
   if (decision.do !== "ask" || decision.unasked === "refuse") return { asks, waitsAs };
-  warnings.push(unasked(entry, asks, waitsAs));
+  warnings.push(dryRunWarning(entry, asks, waitsAs));
   return (await start(DRY_RUN))!;
 }
 
@@ -135,9 +132,9 @@ async function metered<T>(
   const leave = await usage.enter({ person, server: origin?.source ?? domain, op, traceId });
   let hasFailed = true;
   try {
-    const made = await run();
+    const runOutcome = await run();
     hasFailed = false;
-    return made;
+    return runOutcome;
   } finally {
     leave(hasFailed);
   }
@@ -188,7 +185,7 @@ const MAY_NOT_WRITE: MessageTemplate = {
 };
 
 /** Says why a call ran dry instead of asking, and how a person allows it. */
-function unasked({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undefined): MessageTemplate {
+function dryRunWarning({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undefined): MessageTemplate {
   const { sentence, next } = waitsAs === undefined ? PROBLEMS.APPROVAL_REQUIRED : WAITING_CALL;
   const steps = [next].flat().filter((step) => !step.includes("{dry_run}"));
   return {
@@ -233,7 +230,7 @@ const MAX_NAME_CHARS = 64;
 const MAX_CHARS = 512;
 const UNRECORDED: CallRecord = { run: (_, run) => run(), settle: () => {}, asked: () => {} };
 
-export function recordCall(entry: Entry, args: unknown, environment: CallScope): CallRecord {
+function recordCall(entry: Entry, args: unknown, environment: CallScope): CallRecord {
   const { audit } = environment.services;
   if (!audit) return UNRECORDED;
   const about = describe(entry, args, environment);

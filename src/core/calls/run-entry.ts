@@ -84,7 +84,7 @@ async function run(
       session: session?.handle,
       client: request.client && pausing(request.client, pause),
       trace: request.trace,
-      find: (wanted) => searchForTool(environment, wanted),
+      find: (findRequest) => searchForTool(environment, findRequest),
       showUpTo: (tokens) => {
         showUpTo = tokens;
       },
@@ -170,9 +170,9 @@ export function rememberRun(
     return;
   }
   const now = new Date();
-  const found = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
+  const extracted = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
 
-  const entities = found.map((entity) => ({ ...entity, needs: needsEntry(entry) }));
+  const entities = extracted.map((entity) => ({ ...entity, needs: needsEntry(entry) }));
   const marks = marksOf(entry, args, value);
   session.update((memory) => {
     const used = useEntry(memory, entry, "success", now);
@@ -281,11 +281,8 @@ export interface GuidanceStep {
   readonly lane: Lane;
 }
 
-/**
- * Next steps after an entry ran: named in its result, declared, or learned from use. Steps to entries that the caller
- * may not see are dropped and reported.
- */
-export async function guidanceSteps(
+/** Next steps after a run: from its result, declared, or learned. Drops and reports those the caller cannot see. */
+async function guidanceSteps(
   entry: Entry,
   returned: readonly unknown[],
   { view, services, notice }: Pick<CallScope, "view" | "services" | "notice">,
@@ -320,7 +317,7 @@ export async function guidanceSteps(
  * Separates a result from its guidance: `{ content, guidance }`, or `{ content }` around a text alone unless the tool
  * declares an object. Any other value is the content itself.
  */
-export function toGuidedResult(
+function toGuidedResult(
   value: unknown,
   declaresObject: boolean,
 ): { readonly content: unknown; readonly guidance: readonly unknown[] } {

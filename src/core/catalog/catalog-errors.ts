@@ -49,7 +49,7 @@ function entryErrors({ route, domain, related, guidance }: Entry, entries: reado
 }
 
 /** Rules whose category no entry in the domain has: no answer would ever show them. */
-export function spareRules(domain: Domain, entries: readonly Entry[]): Rule[] {
+export function unusedRules(domain: Domain, entries: readonly Entry[]): Rule[] {
   if (domain.rules.length === 0) return [];
   const categories = new Set(
     entries.filter((entry) => entry.domain === domain.name).map((entry) => entry.category),

@@ -26,10 +26,7 @@ export interface Catalog {
   readonly domains: ReadonlyMap<string, Domain>;
   /** Sorted by route. */
   readonly entries: readonly Entry[];
-  /**
-   * Finds by route, op or further address. Ignores a leading `@`, as in `@notes://…`, and entries that are not
-   * `allowed`.
-   */
+  /** Finds by route, op or further address among `allowed` entries. Ignores a leading `@`, as in `@notes://…`. */
   find(address: string, allowed?: (entry: Entry) => boolean): Entry | undefined;
   /** The version of a catalog with only these. */
   versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
@@ -203,10 +200,7 @@ function toHashed(entry: Entry): object {
   return { ...rest, origin: origin.hash };
 }
 
-/**
- * Gives a draft its address, lane, merged scopes and the domain's `ask` as a default. Returns an error sentence if it
- * cannot have an address.
- */
+/** Completes a draft with address, lane, merged scopes and default `ask`. A string says why it has no address. */
 function completeEntry(
   draft: EntryDraft,
   domain: Domain | undefined,

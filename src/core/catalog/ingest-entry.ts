@@ -123,10 +123,11 @@ const MARKS = /^[#>*_\s]+|[*_\s]+$/g;
  * over" and the like. Undefined if there is none.
  */
 export function extractPolicy(description: string): Policy | undefined {
-  const found: Record<PolicyPart, string[]> = { do: [], dont: [], edgeCases: [] };
+  const advice: Record<PolicyPart, string[]> = { do: [], dont: [], edgeCases: [] };
   const add = (part: PolicyPart, text: string) => {
     const line = toLine(text);
-    if (line !== "" && found[part].length < MOST_LINES && !found[part].includes(line)) found[part].push(line);
+    if (line !== "" && advice[part].length < MOST_LINES && !advice[part].includes(line))
+      advice[part].push(line);
   };
   let section: PolicyPart | undefined;
   for (const raw of description.slice(0, MAX_READ).split("\n")) {
@@ -146,8 +147,8 @@ export function extractPolicy(description: string): Policy | undefined {
       }
     }
   }
-  const parts = PARTS.filter((part) => found[part].length > 0);
-  return parts.length === 0 ? undefined : Object.fromEntries(parts.map((part) => [part, found[part]]));
+  const parts = PARTS.filter((part) => advice[part].length > 0);
+  return parts.length === 0 ? undefined : Object.fromEntries(parts.map((part) => [part, advice[part]]));
 }
 
 const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)\s+(?=[\p{Lu}"'`*])/u;

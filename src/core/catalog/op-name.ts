@@ -27,9 +27,9 @@ export function opsFromNames(
   domain: string,
   taken: ReadonlySet<string> = new Set(),
 ): Map<string, DerivedOp> {
-  const own = new Set(splitWords(domain));
+  const ownWords = new Set(splitWords(domain));
   const worded = [...new Set(names)]
-    .map((name) => ({ name, words: tellingWords(splitWords(name), own) }))
+    .map((name) => ({ name, words: tellingWords(splitWords(name), ownWords) }))
     .filter(({ words }) => words.length > 0);
   const domainWords = readDomainWords(worded.map(({ words }) => words));
   const toOp = ({ path, verb }: SplitName) => [domain, ...path, verb].join(".");

@@ -25,10 +25,7 @@ export function laneOfTool(tool: DeclaredTool): Lane {
   return strongest(declared, laneOfWords(words), laneOfSchema(tool.inputSchema));
 }
 
-/**
- * The lane that a name and a schema imply: reading only if the first verb reads. In the owner's own code, verbs such as
- * `query` and `visit` read too.
- */
+/** The lane that name and schema imply: reading if the first verb reads; `isOwn`: also for `query`, `visit` etc. */
 export function impliedLane({ name, inputSchema }: DeclaredTool, { isOwn = false } = {}): Lane {
   const words = splitWords(name.slice(0, NAME_CHARS));
   const effect = effectOfWord(words.find(isVerb) ?? "");

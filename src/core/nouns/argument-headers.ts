@@ -39,8 +39,8 @@ export function readArgumentHeaders(schema: unknown): ArgumentHeaders {
       const type = Object.hasOwn(node, "type") ? node.type : undefined;
       const fault = faultOf(node[HEADER], type, direct && name !== undefined, headers);
       if (fault !== undefined) return { ok: false, reason: `${name ?? "its schema"} ${fault}` };
-      const told = { path: pathOf(at), name: String(node[HEADER]), type: String(type) };
-      headers.set(told.name.toLowerCase(), told);
+      const argumentHeader = { path: pathOf(at), name: String(node[HEADER]), type: String(type) };
+      headers.set(argumentHeader.name.toLowerCase(), argumentHeader);
     }
     for (const { value, keyword, key } of subschemas(node)) {
       if (keyword === "properties") pending.push({ node: value, name: String(key), parent: at, direct });

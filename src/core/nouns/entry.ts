@@ -167,10 +167,7 @@ export interface CallingClient {
   readonly logLevel?: LogLevel | undefined;
   /** Sends a message if the client wants that level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
-  /**
-   * Passes on a result in the shape of the protocol. The entry still returns its value. Absent where the face does not
-   * pass such results on.
-   */
+  /** Passes on a result in the protocol's shape, besides the returned value. Absent if the face does not support it. */
   readonly passOn?: (result: unknown) => void;
   /** Passes on an error of the protocol. The entry still fails with its problem. */
   readonly passError?: (error: RpcError) => void;
@@ -283,10 +280,7 @@ export interface ReadableEntry extends EntryBase {
 /** Anything an agent can discover. It carries its own closure, so running it needs no import of its source. */
 export type Entry = ToolEntry | ReadableEntry;
 
-/**
- * An entry from its source. The catalog adds the domain's scopes and, where they are not declared, address, lane and
- * `ask`.
- */
+/** An entry from its source. The catalog adds the domain's scopes and missing fields: address, lane and `ask`. */
 export type EntryDraft =
   | (Omit<ToolEntry, "route" | "op" | "lane" | "isLaneGuessed"> & {
       readonly route?: string;

@@ -13,10 +13,7 @@ export interface ToolQuestion {
   readonly wider?: readonly string[];
   /** File that stores them. */
   readonly keptIn?: string;
-  /**
-   * Address of a page on which the person answers. The answer to the question only says that they opened it. Only the
-   * caller may be asked.
-   */
+  /** Page on which the person answers; the answer here only says that it was opened. Only the caller may be asked. */
   readonly opens?: string;
 }
 

@@ -96,10 +96,7 @@ export const batch = defineOperation({
   targets: ({ requests }) => requests.map(({ help, exec }) => exec?.op ?? exec?.route ?? help?.path ?? ""),
 });
 
-/**
- * Starts requests in order. A request waits for earlier requests that it refers to. Those have started, so no request
- * waits for itself.
- */
+/** Starts requests in order. A request waits for those it refers to, which have started, so none waits for itself. */
 async function runAll(
   requests: readonly BatchRequest[],
   concurrency: number,
@@ -178,8 +175,8 @@ interface Reference {
 function isReference(value: object): value is Reference {
   if (!Object.hasOwn(value, "$result")) return false;
   const { $result, path } = value as Partial<Reference>;
-  const known = typeof $result === "number" || typeof $result === "string";
-  return known && (path === undefined || typeof path === "string");
+  const isAddressed = typeof $result === "number" || typeof $result === "string";
+  return isAddressed && (path === undefined || typeof path === "string");
 }
 
 async function follow({ $result, path = "" }: Reference, earlier: Earlier): Promise<Json> {

@@ -118,10 +118,7 @@ function toLine({ op, description, lane }: Entry, siblings: number): Directory["
   return { op, lane, ...(siblings <= MOST_SUMMARIES && { summary: toSummary(description, SUMMARY_CHARS) }) };
 }
 
-/**
- * Puts a directory into the words of a surface. A long one lists bare names. What exceeds the budget is stored under a
- * handle.
- */
+/** Puts a directory into a surface's words. A long one lists bare names; a handle holds what exceeds the budget. */
 export function showDirectory(directory: Directory, room: AnswerLimits): Directory {
   const { countTokens, resultTokens } = room;
   const shown = { ...directory, usage: formatMessage(USAGE, room.words) };

@@ -104,13 +104,13 @@ function toResult(outcome: CallOutcome, room: AnswerLimits): GetResult {
   const { address, entry } = outcome;
   if (outcome.is !== "done")
     return { route: address, ok: false, error: toErrorAnswer(failureOf(outcome), room) };
-  const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
-  const isRead = wanted > 0 || entry?.kind === "skill" || entry?.kind === "prompt";
-  const resultTokens = Math.max(room.resultTokens, wanted);
+  const requested = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
+  const isRead = requested > 0 || entry?.kind === "skill" || entry?.kind === "prompt";
+  const resultTokens = Math.max(room.resultTokens, requested);
   const wide = { ...room, resultTokens, ...(isRead && { lookTokens: resultTokens }) };
   const name = entry ? addressOf(entry) : address;
   const { reading, source } = outcome;
-  const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source, origin: entry });
+  const { content, ...shown } = showResult(outcome.value, name, wide, { reading, source, origin: entry });
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,
@@ -118,7 +118,7 @@ function toResult(outcome: CallOutcome, room: AnswerLimits): GetResult {
     data: {
       content,
       guidance: [...outcome.guidance],
-      ...kept,
+      ...shown,
       ...(warnings.length > 0 && { warnings }),
       ...(outcome.dryRun && { dryRun: true }),
     },
@@ -143,10 +143,10 @@ function toRequest(sent: unknown): unknown {
 }
 
 /** Models send one request without the list, with params next to its address. */
-function repairGet(given: unknown): unknown {
-  if (!isPlainObject(given) || given.routes !== undefined) return given;
-  const { session, dry_run, dryRun = dry_run, ...request } = given;
-  return typeof (request.op ?? request.route) === "string" ? { routes: [request], session, dryRun } : given;
+function repairGet(raw: unknown): unknown {
+  if (!isPlainObject(raw) || raw.routes !== undefined) return raw;
+  const { session, dry_run, dryRun = dry_run, ...request } = raw;
+  return typeof (request.op ?? request.route) === "string" ? { routes: [request], session, dryRun } : raw;
 }
 
 /** Models send one route instead of a list. */

@@ -113,10 +113,7 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   /** The calls that an input would make, to decide whether a person is asked. A script is asked about by its plan. */
   calls(input: z.output<I>): readonly PlannedCall[];
   run(input: z.output<I>, context: OperationContext): Promise<Outcome>;
-  /**
-   * The question that the outcome of an input with at most one call waits for. The same input continues with the
-   * answer.
-   */
+  /** The question that the outcome of an input with at most one call waits for. Its answer continues the input. */
   question?(outcome: Outcome): ApprovalRequest | undefined;
   show(outcome: Outcome, room: AnswerLimits): z.input<O>;
   toText(output: z.input<O>, words: ToolNames): string;

@@ -67,11 +67,11 @@ export function effectsText(
 
 function effectLine({ op, args: given, state, lane, says, undo }: ShownEffect, index: number): string {
   const mark = lane === "destructive" ? " [destructive]" : "";
-  const told =
+  const saying =
     says === undefined || isSimulated(says as Json) ? "" : `: ${cutText(saysText(state, says), SAYS_CHARS)}`;
   const back = undo ? ` (undo: ${undo.op} ${cutText(JSON.stringify(undo.args), SAYS_CHARS)})` : "";
   const name = state === "not_done" ? "not done" : state;
-  return `${index + 1}. ${name} ${op} ${cutText(JSON.stringify(given), ARGS_CHARS)}${mark}${told}${back}`;
+  return `${index + 1}. ${name} ${op} ${cutText(JSON.stringify(given), ARGS_CHARS)}${mark}${saying}${back}`;
 }
 
 /** The problem of a call without its details, which the error has in full. */
@@ -121,10 +121,10 @@ function fillArgs(
   return Object.fromEntries(
     required.flatMap((name) => {
       const spellings = isIdOf(name, entity) ? [name, "id", `${entity}_id`, `${entity}Id`] : [name];
-      const found = places.flatMap((place) =>
+      const values = places.flatMap((place) =>
         spellings.filter((key) => Object.hasOwn(place, key)).map((key) => place[key]),
       );
-      return found.length > 0 ? [[name, found[0]]] : [];
+      return values.length > 0 ? [[name, values[0]]] : [];
     }),
   );
 }

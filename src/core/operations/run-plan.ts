@@ -16,7 +16,7 @@ import {
   readPlan,
   toPlan,
 } from "./plan.ts";
-import { ScriptCalls, takeOut } from "./script-calls.ts";
+import { removeOne, ScriptCalls } from "./script-calls.ts";
 
 export interface RunRequest {
   readonly code?: string | undefined;
@@ -56,14 +56,15 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
   let plan = await openPlan(request, context);
   for (let round = 1; ; round++) {
     const approved = request.dryRun ? plan : await approve(plan, context);
-    if (!("script" in approved)) return { plan, ...approved, left: leftOf(plan, []) };
+    if (!("script" in approved)) return { plan, ...approved, left: remainingEffects(plan, []) };
     const performance = await perform(approved, request.dryRun, scriptLimits(request, context), context);
     const { calls, refused } = performance;
     if (refused) return { performance, problem: refused };
-    if (!calls.dry) return { performance, script: plan.script, left: leftOf(approved, calls.effects) };
+    if (!calls.dry)
+      return { performance, script: plan.script, left: remainingEffects(approved, calls.effects) };
     plan = await savePlan(approved, calls, context);
     if (calls.dry === "requested") return { performance, plan };
-    if (!firstAsking(plan, context) || round === MOST_ROUNDS)
+    if (!firstQuestion(plan, context) || round === MOST_ROUNDS)
       return { performance, plan, problem: differs(calls, plan) };
     const answer = await approve(plan, context);
     if (!("script" in answer)) return { performance, plan, ...answer };
@@ -94,7 +95,7 @@ async function approve(
   plan: Plan,
   context: OperationContext,
 ): Promise<Plan | AskingCall | { readonly problem: Problem }> {
-  const asking = plan.approvedBy === undefined ? firstAsking(plan, context) : undefined;
+  const asking = plan.approvedBy === undefined ? firstQuestion(plan, context) : undefined;
   if (!asking) return plan;
   const { why, steeredBy } = asking;
   const question = planQuestion(plan, { ...askerOf(context), why, ...(steeredBy && { steeredBy }) });
@@ -111,7 +112,7 @@ async function approve(
 }
 
 /** The question about the first remaining effect that needs approval; undefined if none does. */
-function firstAsking(
+function firstQuestion(
   { planned = [], begun }: Plan,
   { view, policy }: OperationContext,
 ): ApprovalRequest | undefined {
@@ -124,9 +125,9 @@ function firstAsking(
 }
 
 /** Planned effects that were not made. */
-function leftOf({ planned = [], begun }: Plan, made: readonly Effect[]): readonly Effect[] {
+function remainingEffects({ planned = [], begun }: Plan, made: readonly Effect[]): readonly Effect[] {
   const hashes = made.map(({ hash }) => hash);
-  return planned.slice(made.length > 0 ? 0 : begun).filter(({ hash }) => !takeOut(hashes, hash));
+  return planned.slice(made.length > 0 ? 0 : begun).filter(({ hash }) => !removeOne(hashes, hash));
 }
 
 async function savePlan(plan: Plan, calls: ScriptCalls, context: OperationContext): Promise<Plan> {

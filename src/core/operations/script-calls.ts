@@ -115,7 +115,7 @@ export class ScriptCalls {
     if (!effect) return;
     this.#note(effect, number, unknown ? "unknown" : ok ? "done" : "failed", value);
     if (unknown) this.#doubtful.push(effect.hash);
-    if (again) takeOut(this.#doubtful, effect.hash);
+    if (again) removeOne(this.#doubtful, effect.hash);
   }
 
   async #make(
@@ -133,12 +133,12 @@ export class ScriptCalls {
         return this.#makeEffect({ ...call, entry, effect });
       }
     }
-    const made = await this.#makeRead(request);
+    const readAnswer = await this.#makeRead(request);
     const needs = addressed ? needsEntry(addressed.entry) : needsAll(this.#context.view.principal, []);
     // After effects run dry, reads may see invented values. They are repeated with the real effects.
     const { number, key } = call;
-    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...made });
-    return made;
+    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...readAnswer });
+    return readAnswer;
   }
 
   async #makeRead(request: Request): Promise<CallAnswer> {
@@ -160,7 +160,7 @@ export class ScriptCalls {
   async #makeEffect(call: EffectCall): Promise<CallAnswer> {
     const { entry, effect, number, inDoubt } = call;
     if (inDoubt && !isRepeatable(entry)) return this.#leaveUnknown(call);
-    const again = inDoubt || takeOut(this.#doubtful, effect.hash);
+    const again = inDoubt || removeOne(this.#doubtful, effect.hash);
     if (!again && this.#differs(effect)) this.dry ??= "differs";
     const performed = this.dry ? undefined : await this.#performEffect(call, again);
     if (performed) return performed;
@@ -209,20 +209,19 @@ export class ScriptCalls {
     return answer;
   }
 
-  /**
-   * An approved plan covers its effects, but not the questions of a running tool. Without a plan, each effect is asked
-   * about.
-   */
+  /** An approved plan covers its effects, but no questions of running tools. Otherwise each effect is asked about. */
   #approval(): Approve {
     const { approvedBy: by } = this.#plan;
     return (question) =>
       by === undefined || question.asks ? this.#context.approve({ ...question, inScript: true }) : { by };
   }
 
-  #toAnswer(made: CallOutcome): CallAnswer {
-    if (made.is !== "done") return this.#fail(failureOf(made));
-    const { entry, source, reading } = made;
-    const value = reading ? toPage(made.value, Number.POSITIVE_INFINITY, reading.how).content : made.value;
+  #toAnswer(callOutcome: CallOutcome): CallAnswer {
+    if (callOutcome.is !== "done") return this.#fail(failureOf(callOutcome));
+    const { entry, source, reading } = callOutcome;
+    const value = reading
+      ? toPage(callOutcome.value, Number.POSITIVE_INFINITY, reading.how).content
+      : callOutcome.value;
     if (source !== undefined) this.sources.add(source);
     return { ok: true, value, ...(entry && { label: entry.op }), ...(source && { source }) };
   }
@@ -240,7 +239,7 @@ export class ScriptCalls {
 }
 
 /** Removes one of several equal items. Returns whether it existed. */
-export function takeOut(items: string[], item: string): boolean {
+export function removeOne(items: string[], item: string): boolean {
   const at = items.indexOf(item);
   if (at >= 0) items.splice(at, 1);
   return at >= 0;
@@ -324,8 +323,8 @@ const requestSchema = lazy(() => {
 type Request = z.output<ReturnType<typeof requestSchema>>;
 
 /** Reads a request as the script sent it. */
-function readRequest(given: unknown): Request | Problem {
-  const json = toJson(given);
+function readRequest(sent: unknown): Request | Problem {
+  const json = toJson(sent);
   const read = requestSchema().safeParse(json.ok ? json.value : undefined);
   if (read.success) return read.data;
   const reason = json.ok ? reasonsOf(read.error) : json.reason;

@@ -34,18 +34,15 @@ interface WaitingScript {
 
 /** Creates a sandbox. Threads start with the first scripts; some stay for later scripts. */
 export function createSandbox(): Sandbox {
-  const wanted = availableParallelism() * THREADS_PER_CORE;
-  const most = Math.min(MOST_THREADS, Math.max(FEWEST_THREADS, wanted));
+  const threadCount = availableParallelism() * THREADS_PER_CORE;
+  const most = Math.min(MOST_THREADS, Math.max(FEWEST_THREADS, threadCount));
   const idle: WorkerThread[] = [];
   const running = new Map<string, number>();
   const waiting: WaitingScript[] = [];
   const threads = new Set<WorkerThread>();
   let closed = false;
 
-  /**
-   * Takes the thread that has been idle longest, because its machine is ready. Starts a spare thread for the next
-   * script.
-   */
+  /** Takes the longest idle thread, because its machine is ready. Starts a spare one for the next script. */
   function take(): WorkerThread {
     const ready = idle.shift() ?? add();
     if (idle.length === 0 && threads.size < MOST_IDLE) idle.push(add());

@@ -15,30 +15,12 @@ export interface EngineHost {
   isOver(): boolean;
 }
 
-/** One WebAssembly instance with a context in which the prelude has run. Runs one script at a time. */
-export interface Engine {
-  /** Sets the functions and limits for the next script. */
-  serve(host: EngineHost, limits: EngineLimits): void;
-  /** Begins a script. `params` is JSON, `numbers` are the time and the seed. */
-  begin(code: string, file: string, params: string, numbers: readonly number[]): Thrown | undefined;
-  /** Answers a request of the script. */
-  answer(text: string): Thrown | undefined;
-  /** Runs at most `most` jobs of promises. Returns their number. */
-  runJobs(most: number): number | Thrown;
-  /** Whether the script asked for more memory than allowed. */
-  readonly isFull: boolean;
-  /** Whether its memory grew, which cannot be undone. */
-  readonly hasGrown: boolean;
-  /**
-   * Restores the state before the first script, unless the memory grew. Outside its memory the engine only changes its
-   * stack pointer, which every call that returns restores.
-   */
-  reset(): void;
-}
-
 type EngineLimits = Pick<ScriptLimits, "memoryBytes" | "stackBytes" | "chars">;
 
-export async function createEngine(): Promise<Engine> {
+export type Engine = Awaited<ReturnType<typeof createEngine>>;
+
+/** One WebAssembly instance with a context in which the prelude has run. Runs one script at a time. */
+export async function createEngine() {
   let served: EngineHost | undefined;
   const quickjs = await QuickJs.open(() => served?.isOver() ?? false);
   const functions = [
@@ -66,11 +48,13 @@ export async function createEngine(): Promise<Engine> {
   }
 
   return {
-    serve: (host, limits) => {
+    /** Sets the functions and limits for the next script. */
+    serve: (host: EngineHost, limits: EngineLimits): void => {
       served = host;
       quickjs.setLimits(limits);
     },
-    begin: (code, file, params, numbers) => {
+    /** Begins a script. `params` is JSON, `numbers` are the time and the seed. */
+    begin: (code: string, file: string, params: string, numbers: readonly number[]): Thrown | undefined => {
       const refused = call(begin, [
         quickjs.newText(params),
         ...numbers.map((number) => quickjs.newNumber(number)),
@@ -79,15 +63,23 @@ export async function createEngine(): Promise<Engine> {
       const main = quickjs.evaluate(code, file);
       return typeof main === "object" ? main : call(run, [main]);
     },
-    answer: (text) => call(answer, [quickjs.newText(text)]),
-    runJobs: (most) => quickjs.runJobs(most),
-    get isFull() {
+    /** Answers a request of the script. */
+    answer: (text: string): Thrown | undefined => call(answer, [quickjs.newText(text)]),
+    /** Runs at most `most` jobs of promises. Returns their number. */
+    runJobs: (most: number): number | Thrown => quickjs.runJobs(most),
+    /** Whether the script asked for more memory than allowed. */
+    get isFull(): boolean {
       return memory.isFull;
     },
-    get hasGrown() {
+    /** Whether its memory grew, which cannot be undone. */
+    get hasGrown(): boolean {
       return memory.buffer !== buffer;
     },
-    reset: () => {
+    /**
+     * Restores the state before the first script, unless the memory grew. Outside its memory the engine only changes
+     * its stack pointer, which every call that returns restores.
+     */
+    reset: (): void => {
       served = undefined;
       restore();
     },

@@ -165,9 +165,9 @@ function newest<T>(list: readonly T[], most: number): readonly T[] {
   return list.length > most ? list.slice(-most) : list;
 }
 
-function appendNew(known: readonly string[], names: readonly string[]): readonly string[] {
-  const fresh = new Set(names).difference(new Set(known));
-  return fresh.size === 0 ? known : [...known, ...fresh].slice(-MOST_NAMES);
+function appendNew(existing: readonly string[], names: readonly string[]): readonly string[] {
+  const fresh = new Set(names).difference(new Set(existing));
+  return fresh.size === 0 ? existing : [...existing, ...fresh].slice(-MOST_NAMES);
 }
 
 export function addTokens(left: Tokens, right: Tokens): Tokens {

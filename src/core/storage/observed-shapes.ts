@@ -26,10 +26,7 @@ const MOST_ITEMS = 20;
 const MOST_FIELDS = 40;
 const NAME = /^[A-Za-z_$][\w$-]{0,39}$/;
 
-/**
- * Remembers the type of each tool's results: names of fields and types, never values. With a path, shapes survive a
- * restart in a file.
- */
+/** Remembers the type of each tool's results (names and types, never values), with a path across restarts. */
 export class ObservedShapes {
   private readonly records: Records<ShapeRecord> | undefined;
   private readonly shapes = createFairCache<ShapeRecord>({

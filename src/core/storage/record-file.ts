@@ -76,7 +76,7 @@ export function openRecordFile(path: string): RecordStorage {
     get damage() {
       return damage;
     },
-    read: (kind, known) => attempt(() => read(kind, known)),
+    read: (kind, versionSeen) => attempt(() => read(kind, versionSeen)),
     change: async (kind, changes, onlyNew = false) => {
       const write = () => attempt(() => use((database) => writeAll(database, kind, changes, onlyNew)));
       for (let tries = 1; tries < TRIES; tries += 1) {

@@ -14,10 +14,7 @@ export interface RecordTexts {
 /** Texts to set by key; undefined removes one. */
 type TextChanges = ReadonlyMap<string, string | undefined>;
 
-/**
- * Stores records of several kinds: few enough to read all at once, and never lost. Drivers use memory, a SQLite file or
- * PostgreSQL.
- */
+/** Stores records of several kinds, few enough to read all at once, in memory, a SQLite file or PostgreSQL. */
 export interface RecordStorage {
   /** Path of the file, or another name for messages. */
   readonly name: string;

@@ -13,10 +13,7 @@ import {
 } from "../sessions/read-conditions.ts";
 import { mintResultHandle, type ResultStore } from "./result-store.ts";
 
-/**
- * The origin of a value: one entry, everything that its caller saw and called, or the view of this version (for a
- * listing).
- */
+/** The origin of a value: one entry, everything that its caller saw and called, or a listing of this view. */
 export type ResultOrigin = NeededEntry | readonly Pick<NeededEntry, "route">[] | { readonly version: string };
 
 /** The keeper of a store: always the same object. */

@@ -35,7 +35,7 @@ export interface SessionStoreOptions {
   readonly onDamage?: (detail: string) => void;
 }
 
-export const SESSION_PREFIX = "ses_";
+const SESSION_PREFIX = "ses_";
 const SESSION_SCHEME = "session://";
 /** The session of the call itself, for callers without their handle. */
 export const CURRENT_SESSION = `${SESSION_SCHEME}current`;
@@ -55,10 +55,7 @@ const MAX_SESSIONS = 10_000;
 const MEMORY_IDLE_MS = 30 * 60_000;
 const DATABASE_IDLE_MS = 7 * DAY_MS;
 
-/**
- * Stores sessions with a driver and deletes them after a week without a call. Without a driver: in memory, for half an
- * hour.
- */
+/** Stores sessions with a driver for a week after the last call. Without a driver: in memory, for half an hour. */
 export function createSessionStore(open?: OpenStorage, options: SessionStoreOptions = {}): SessionStore {
   const { maxSessions = MAX_SESSIONS, idleMs = open ? DATABASE_IDLE_MS : MEMORY_IDLE_MS } = options;
   // A database limits the number of sessions, and each session is limited.
@@ -185,8 +182,8 @@ export async function toCallSession(
       if (unsaved.length === 0) return;
       changes = [];
       try {
-        await store.update(handle, principalId, (known) =>
-          unsaved.reduce((now, change) => change(now), known),
+        await store.update(handle, principalId, (current) =>
+          unsaved.reduce((now, change) => change(now), current),
         );
       } catch (error) {
         onFailed(error);

@@ -122,7 +122,7 @@ export type KeyholeEvent =
   | NoticeEvent
   | SourceEvent;
 
-export const EVENT_CHANNEL = "keyhole:events";
+const EVENT_CHANNEL = "keyhole:events";
 const NOTICE_CHANNEL = "keyhole:notices";
 const events = channel(EVENT_CHANNEL);
 const notices = channel(NOTICE_CHANNEL);
@@ -136,9 +136,9 @@ export function isHeard(): boolean {
 export type Publish = (event: KeyholeEvent) => void;
 
 /** Publishes an event without known secrets. */
-export function publish(given: KeyholeEvent, gateway?: string): void {
+export function publish(original: KeyholeEvent, gateway?: string): void {
   if (!events.hasSubscribers && !notices.hasSubscribers) return;
-  const event = hideSecrets(gateway === undefined ? given : { ...given, gateway });
+  const event = hideSecrets(gateway === undefined ? original : { ...original, gateway });
   if (events.hasSubscribers) events.publish(event);
   if (notices.hasSubscribers && (event.type === "notice" || event.type === "source")) notices.publish(event);
 }
@@ -248,7 +248,7 @@ export function newSpan(parent?: SpanContext, rootTraceId?: string): SpanContext
   return { traceId: rootTraceId ?? randomBytes(16).toString("hex"), spanId };
 }
 
-export function toTraceparent({ traceId, spanId }: SpanContext): string {
+function toTraceparent({ traceId, spanId }: SpanContext): string {
   return `00-${traceId}-${spanId}-01`;
 }
 

@@ -11,10 +11,7 @@ const LINE_CHARS = 2_000;
 /** Events already hide known secrets; text of servers may contain unknown ones. */
 const redact = createRedact([], { kinds: true });
 
-/**
- * Formats events as log lines, without arguments and results. Undefined below the level, and for a source that fails
- * again for the same reason.
- */
+/** Formats events as log lines without arguments and results. Undefined below the level and for repeated failures. */
 export function createLogLines(level: LogLineLevel, now: () => Date = () => new Date()) {
   const failures = new Map<string, string>();
 

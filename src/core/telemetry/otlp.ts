@@ -56,7 +56,7 @@ export function toOtlpAttributes(attributes: Attributes): object[] {
 }
 
 /** 64-bit numbers as text, because JSON cannot represent them. */
-export function toNanos(ms: number): string {
+function toNanos(ms: number): string {
   const whole = Math.floor(ms);
   return String(BigInt(whole) * 1_000_000n + BigInt(Math.round((ms - whole) * 1e6)));
 }

@@ -10,7 +10,7 @@ const PUT_AT_ONCE = 4_096;
 /** Documents that a rebuild searches for at its end. */
 const PROBES = 8;
 
-function notHelped(reason: string) {
+function rebuildFailed(reason: string) {
   return problem("UNAVAILABLE", {
     name: "The search index, which was rebuilt,",
     state: "not searchable",
@@ -52,10 +52,7 @@ export class CatalogIndex {
     this.#isChanged = this.#key === undefined;
   }
 
-  /**
-   * Makes the index hold the documents of a catalog. While sources start, documents of silent sources stay: most return
-   * unchanged.
-   */
+  /** Indexes the documents of a catalog. During the start, documents of silent sources stay: most return unchanged. */
   async sync(
     catalog: Catalog,
     { isStarting, onFound = () => {} }: { readonly isStarting: boolean; onFound?(): void },
@@ -107,10 +104,10 @@ export class CatalogIndex {
       .filter(({ visibility }) => visibility !== "hidden")
       .map(({ name, scopes }) => this.#index.search({ query: name, limit: 1, filter: { scopes } }));
     const hits = await Promise.all(searches).catch((error: unknown) => {
-      throw notHelped(reasonOf(error));
+      throw rebuildFailed(reasonOf(error));
     });
     if (hits.length > 0 && hits.every(({ length }) => length === 0))
-      throw notHelped("a search for the names of entries finds nothing.");
+      throw rebuildFailed("a search for the names of entries finds nothing.");
   }
 
   /** Makes documents in batches to limit memory. */

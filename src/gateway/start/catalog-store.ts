@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Pins } from "../../core/access/pins.ts";
 import { createViews } from "../../core/access/view.ts";
 import { buildCatalog, type Catalog } from "../../core/catalog/catalog.ts";
-import { spareRules } from "../../core/catalog/catalog-errors.ts";
+import { unusedRules } from "../../core/catalog/catalog-errors.ts";
 import { DOES, type Draft, knownStatus } from "../../core/nouns/entry.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
 import type { Publish } from "../../core/telemetry/events.ts";
@@ -99,10 +99,10 @@ export class CatalogStore {
     await gathered;
     await this.#turn;
     this.#reach("usable");
-    tellGuessed(this.#current.catalog, this.#publish);
+    publishGuessedLanes(this.#current.catalog, this.#publish);
     await delivered;
     this.#reach("complete");
-    tellSpareRules(this.#current.catalog, this.#publish);
+    publishUnusedRules(this.#current.catalog, this.#publish);
     void this.#filling.catch(() => {}).then(() => this.#followIndex());
   }
 
@@ -111,10 +111,7 @@ export class CatalogStore {
     this.#usable.resolve();
   }
 
-  /**
-   * From now on, new entries become visible only after search finds them. Drops documents of entries that no longer
-   * exist.
-   */
+  /** From now on, entries become visible after search finds them. Drops documents without an entry. */
   #followIndex(): void {
     this.#isInStep = true;
     this.#turn = this.#turn
@@ -187,14 +184,11 @@ export class CatalogStore {
   #show(next: Generation): void {
     const changes = next.catalog.version !== this.#current.catalog.version;
     this.#current = next;
-    if (changes) this.#told = tellWaiting(next.catalog, this.#told, this.#publish);
+    if (changes) this.#told = publishWaitingDomains(next.catalog, this.#told, this.#publish);
     if (changes) for (const listener of this.#listeners) listener();
   }
 
-  /**
-   * Indexes everything again, also after a failure. Searches keep working, unless the engine drops its store: then they
-   * wait.
-   */
+  /** Indexes everything again, even after a failure. Searches keep working, unless the engine drops its store. */
   reindex(): Promise<void> {
     const done = Promise.allSettled([this.#turn, this.#filling]).then(() =>
       this.#index.reindex(this.#current.catalog),
@@ -243,7 +237,7 @@ function toGeneration(
 const MOST_NAMED = 10;
 
 /** Publishes the tools in code whose lane was guessed. */
-function tellGuessed({ entries }: Catalog, publish: Publish): void {
+function publishGuessedLanes({ entries }: Catalog, publish: Publish): void {
   const guessed = entries.filter((entry) => !entry.lazy && entry.kind === "tool" && entry.isLaneGuessed);
   if (guessed.length === 0) return;
   const shown = guessed.slice(0, MOST_NAMED).map(({ op, lane }) => `${op} ${DOES[lane]}`);
@@ -253,8 +247,8 @@ function tellGuessed({ entries }: Catalog, publish: Publish): void {
 }
 
 /** Publishes rules whose category no entry has. */
-function tellSpareRules({ domains, entries }: Catalog, publish: Publish): void {
-  const spare = [...domains.values()].flatMap((domain) => spareRules(domain, entries));
+function publishUnusedRules({ domains, entries }: Catalog, publish: Publish): void {
+  const spare = [...domains.values()].flatMap((domain) => unusedRules(domain, entries));
   for (const { domain, category } of spare) {
     const detail = `domain ${domain}: rules for the category ${category}, which no entry has, are not used`;
     publish({ type: "notice", notice: "content-failed", detail });
@@ -262,7 +256,7 @@ function tellSpareRules({ domains, entries }: Catalog, publish: Publish): void {
 }
 
 /** Publishes once which domains wait for a person and what to type. */
-function tellWaiting(
+function publishWaitingDomains(
   { entries }: Catalog,
   told: ReadonlyMap<string, string>,
   publish: Publish,

@@ -59,7 +59,7 @@ export class SourceManager {
         ? withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs)
         : // Without sources, nothing else compares the catalog with the restored snapshot.
           this.#catalog.update({});
-    return this.#catalog.begin(gathered(begun), delivered);
+    return this.#catalog.begin(quickSourcesOffered(begun), delivered);
   });
 
   #follow(source: Source): FollowedSource {
@@ -213,7 +213,7 @@ export class SourceManager {
 }
 
 /** Waits as long as sources deliver in quick succession. */
-async function gathered(begun: readonly FollowedSource[]): Promise<void> {
+async function quickSourcesOffered(begun: readonly FollowedSource[]): Promise<void> {
   const end = performance.now() + WAITS.longestGatherMs;
   const waiting = new Set(begun);
   const offers = begun.map(async (following) => {

@@ -15,10 +15,7 @@ export interface CallerDictionary extends Dictionary {
   readonly postings: ReadonlyMap<string, TermPostings>;
 }
 
-/**
- * Fetches everything that these queries need: statistics of the documents that the caller may see, and the postings of
- * all relevant terms.
- */
+/** Fetches all data that these queries need: statistics of visible documents, and postings of relevant terms. */
 export async function askDictionary(
   tables: IndexTables,
   queries: readonly QueryWords[],

@@ -93,10 +93,7 @@ function tables({ documents, postings, blocks, terms, state }: TableNames): stri
   create table ${state} (scopes text[] primary key, documents bigint not null);`;
 }
 
-/**
- * Takes the lock first, so that writers wait for each other and see everything committed before. The lock ends with the
- * transaction.
- */
+/** Takes the lock first: writers wait for each other and see everything committed. The transaction releases it. */
 function putFunction({
   putFunction,
   forgetFunction,

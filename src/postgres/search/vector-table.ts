@@ -121,12 +121,12 @@ export class VectorTable {
   private async putBatch(documents: readonly SearchDocument[]): Promise<void> {
     const { names, query } = this.tables;
     const texts = new Map(documents.map((document) => [toStoredText(document.id), vectorText(document)]));
-    const known = await query(
+    const existing = await query(
       `select d.id, v.text_hash from ${names.vectors} v join ${names.documents} d on d.number = v.document
        where v.embedder = $1 and d.id = any($2::text[])`,
       [toStoredText(this.embedder.id), [...texts.keys()]],
     );
-    const hashes = new Map(known.map(({ id, text_hash }) => [id, text_hash]));
+    const hashes = new Map(existing.map(({ id, text_hash }) => [id, text_hash]));
     const missing = [...texts].filter(([id, text]) => hashes.get(id) !== hashOf(text));
     if (missing.length === 0) return;
     const missingTexts = missing.map(([, text]) => text);

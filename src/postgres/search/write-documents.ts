@@ -13,10 +13,7 @@ import { BODY_BIT } from "./posting-blocks.ts";
 const MAX_ROWS = 200;
 const MAX_POSTINGS = 40_000;
 
-/**
- * Writes documents in the order of their ids, in batches that succeed or fail as a whole. Skips unchanged documents
- * and deletes hidden ones.
- */
+/** Writes documents by id, in batches that succeed or fail whole. Skips unchanged ones and deletes hidden ones. */
 export async function writeDocuments(
   tables: IndexTables,
   documents: readonly SearchDocument[],
@@ -45,8 +42,8 @@ async function changedRows(
   rows: readonly DocumentRow[],
 ): Promise<DocumentRow[]> {
   const sql = `select id, hash from ${names.documents} where id = any($1::text[])`;
-  const known = await query(sql, [rows.map(({ id }) => id)]);
-  const hashes = new Map(known.map((row) => [row.id, row.hash]));
+  const existing = await query(sql, [rows.map(({ id }) => id)]);
+  const hashes = new Map(existing.map((row) => [row.id, row.hash]));
   return rows.filter((row) => hashes.get(row.id) !== row.hash);
 }
 

@@ -44,10 +44,7 @@ end
 $migrate$`);
 }
 
-/**
- * Version of the tables; 0 if there are none. Read first, because a role that may not create tables can use existing
- * ones.
- */
+/** Version of the tables; 0 if there are none. Read first: a role that may not create tables can use existing ones. */
 export async function versionOf({ tables: { versions }, query }: Database): Promise<number> {
   const [found] = await query("select to_regclass($1) is not null as there", [versions]);
   if (!found?.there) return 0;

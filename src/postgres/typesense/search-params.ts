@@ -35,10 +35,10 @@ export function searchParts(
   weightsOf: ReadonlyMap<string, FieldWeights>,
 ): readonly SearchPart[] {
   if (filter.domain !== undefined) return [{ filter, weights: weightsOf.get(filter.domain) }];
-  const own = [...weightsOf].slice(0, MAX_PARTS - 1);
+  const weighted = [...weightsOf].slice(0, MAX_PARTS - 1);
   return [
-    { filter, without: own.map(([domain]) => domain) },
-    ...own.map(([domain, weights]) => ({ filter: { ...filter, domain }, weights })),
+    { filter, without: weighted.map(([domain]) => domain) },
+    ...weighted.map(([domain, weights]) => ({ filter: { ...filter, domain }, weights })),
   ];
 }
 

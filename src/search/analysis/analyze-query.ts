@@ -34,15 +34,20 @@ export function cutQuery(query: string): string {
   return query.slice(0, last >= 0xd800 && last <= 0xdbff ? QUERY.maxLength - 1 : QUERY.maxLength);
 }
 
+/** The distinct terms of a query or another text. */
+export function termsOf(text: string): string[] {
+  return [...analyzeQuery(cutQuery(text)).terms.keys()];
+}
+
 /** Analyses a query after `cutQuery`. */
 export function analyzeQuery(query: string, foreign?: ReadonlySet<string>): QueryWords {
   const text = foldAccents(query);
   const compounds = splitCompounds(text, QUERY.maxLength);
   const all: Term[] = [];
   for (const compound of compounds) pushTerms(compound, all);
-  const kept = all.filter((term) => !isStopWord(term.word));
+  const significant = all.filter((term) => !isStopWord(term.word));
   const terms = new Map<string, WordWeight>();
-  for (const { text: term, word, joined } of kept.length > 0 ? kept : all) {
+  for (const { text: term, word, joined } of significant.length > 0 ? significant : all) {
     if (terms.has(term)) continue;
     const weight = NUMBER.test(word) ? QUERY.numberWeight : 1;
     terms.set(term, { weight, joined, foreign: foreign?.has(word) ?? false });

@@ -59,10 +59,7 @@ const OPEN_ONES = new RegExp(`\\bopen\\s+(?:${FILED.replaceAll("s?", "s")})\\b`,
 const TRACKED = /^(?:ticket|bug|bug report|feature request)$/;
 const NOT_NEW = /\b(?:list|show|get|find|all|any|count|close|which|what)\b/i;
 
-/**
- * Adds the words of tools to a query: "open a PR" also asks to create a pull request. Queries without everyday words
- * stay unchanged.
- */
+/** Adds the words of tools to a query with everyday words: "open a PR" also asks to create a pull request. */
 export function rewriteQuery(query: string): string {
   const filed = filingIn(query)?.[1];
   const plain = SHORT_FORMS.filter(([form]) => form.test(query)).map(([, words]) => words);
@@ -75,10 +72,7 @@ export function rewriteQuery(query: string): string {
   return `${query} ${added.join(" ")}`;
 }
 
-/**
- * The query in the words of tools only, to find names in it: "raise a PR" is "create pull request". Empty without
- * everyday words.
- */
+/** The query in the words of tools only, to find names: "raise a PR" is "create pull request". May be empty. */
 export function queryVariants(query: string): string[] {
   const spelled = SHORT_FORMS.reduce((text, [form, words]) => text.replace(form, inNumberOf(words)), query);
   const filing = filingIn(spelled);

@@ -109,10 +109,7 @@ export function effectOfVerb(word: string): VerbEffect | undefined {
 /** Verbs without another meaning, also inside a word: `deletes`, `getanddelete`, but not `deleted`. */
 const PLAIN_DESTRUCTION = /^\p{L}*(?:delete|destroy|truncate|overwrite|purge|revoke|uninstall|erase)\p{L}*$/u;
 
-/**
- * The effect of a word anywhere in a definition. Knows more words than {@link effectOfVerb}: `forward`, `force`, and
- * verbs of two words (`check_out`).
- */
+/** The effect of a word anywhere in a definition: also `forward`, `force`, and verbs of two words (`check_out`). */
 export function effectOfWord(word: string): VerbEffect | undefined {
   const effect = effects.get(word) ?? actingEffects.get(word);
   return effect ?? (PLAIN_DESTRUCTION.test(word) && !word.endsWith("d") ? "destructive" : undefined);

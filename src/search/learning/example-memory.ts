@@ -174,9 +174,9 @@ class ExampleWords {
   }
 
   /** A word in no example is usually a value: it weighs at most as much as one in half of them. */
-  private worthOfAll(terms: readonly string[], known: readonly WordUses[]): number {
-    const unknown = (terms.length - known.length) * this.worthAt(this.byExample.size / 2);
-    return this.worthOf(known, unknown);
+  private worthOfAll(terms: readonly string[], uses: readonly WordUses[]): number {
+    const unknown = (terms.length - uses.length) * this.worthAt(this.byExample.size / 2);
+    return this.worthOf(uses, unknown);
   }
 
   private worthOf(words: readonly WordUses[], before = 0): number {

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { termsOf } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { Embedder } from "../vectors/embedder.ts";
@@ -22,18 +23,6 @@ export type ExampleChange =
     } & Omit<LearnedExample, "terms" | "vector">)
   | { readonly kind: "weigh"; readonly learner: Learner; readonly id: string; readonly weight: number };
 
-/** Past queries that led to entries, by scope and principal. */
-export interface ExampleStore {
-  change(change: ExampleChange): void;
-  /** Reorders hits by past use for similar queries: the caller's own and, with `shared`, that of other principals. */
-  lift(
-    learner: Learner & { readonly shared: boolean },
-    query: string,
-    hits: readonly SearchHit[],
-    now: number,
-  ): Promise<readonly SearchHit[]>;
-}
-
 const MAX_EXAMPLES = 16_384;
 const MAX_OF_ONE = 4_096;
 const MAX_PER_ROUTE = 64;
@@ -47,10 +36,8 @@ interface Lessons extends Learner {
   readonly model: ChoiceModel;
 }
 
-export function createExampleStore(
-  termsOf: (query: string) => readonly string[],
-  embedder: Embedder,
-): ExampleStore {
+/** Past queries that led to entries, by scope and principal. */
+export function createExampleStore(embedder: Embedder) {
   const lessons = new Map<string, Lessons>();
   let size = 0;
   let waiting: ExampleChange[] = [];
@@ -58,9 +45,13 @@ export function createExampleStore(
 
   function lessonsOf(learner: Learner): Lessons {
     const key = keyOf(learner);
-    const known = lessons.get(key) ?? { ...learner, memory: new ExampleMemory(), model: new ChoiceModel() };
-    lessons.set(key, known);
-    return known;
+    const existing = lessons.get(key) ?? {
+      ...learner,
+      memory: new ExampleMemory(),
+      model: new ChoiceModel(),
+    };
+    lessons.set(key, existing);
+    return existing;
   }
 
   function settle(): Promise<void> {
@@ -86,7 +77,7 @@ export function createExampleStore(
       return;
     }
     const { kind: _, learner: __, query, found, ...rest } = change;
-    const example: LearnedExample = { ...rest, terms: [...new Set(termsOf(query))], vector };
+    const example: LearnedExample = { ...rest, terms: termsOf(query), vector };
     if (example.weight > 0) learnFrom(example, found, ofLearner);
     memory.add(example);
     size += 1;
@@ -109,11 +100,12 @@ export function createExampleStore(
     size -= 1;
   }
 
-  /**
-   * The entries that principals used for similar queries, each with the number of principals. The number of calls does
-   * not count.
-   */
-  function voices({ scope, principal }: Learner, terms: readonly string[], vector: Float32Array | undefined) {
+  /** The entries that principals used for similar queries, each with the number of principals (not of calls). */
+  function usersByEntry(
+    { scope, principal }: Learner,
+    terms: readonly string[],
+    vector: Float32Array | undefined,
+  ) {
     const users = new Map<string, number>();
     const others = [...lessons.values()].filter((one) => one.scope === scope && one.principal !== principal);
     for (const { memory } of others.slice(-MOST_HEARD)) {
@@ -126,20 +118,26 @@ export function createExampleStore(
   }
 
   return {
-    change(change) {
+    change(change: ExampleChange): void {
       waiting.push(change);
       if (waiting.length === 1) void settle();
     },
-    async lift({ shared, ...learner }, query, hits, now) {
+    /** Reorders hits by past use for similar queries: the caller's own and, with `shared`, that of other principals. */
+    async lift(
+      { shared, ...learner }: Learner & { readonly shared: boolean },
+      query: string,
+      hits: readonly SearchHit[],
+      now: number,
+    ): Promise<readonly SearchHit[]> {
       await settle();
-      const known = lessons.get(keyOf(learner));
-      if (!known && !shared) return hits;
+      const ownLessons = lessons.get(keyOf(learner));
+      if (!ownLessons && !shared) return hits;
       const [vector] = await embedAll(embedder, [query]);
-      const terms = [...new Set(termsOf(query))];
-      const heard = shared ? liftShared(hits, voices(learner, terms, vector)) : hits;
-      if (!known) return heard;
-      const neighbours = known.memory.nearest(terms, vector, USE.neighbours);
-      return liftHits(heard, weighNeighbours(neighbours, now), known.model);
+      const terms = termsOf(query);
+      const heard = shared ? liftShared(hits, usersByEntry(learner, terms, vector)) : hits;
+      if (!ownLessons) return heard;
+      const neighbours = ownLessons.memory.nearest(terms, vector, USE.neighbours);
+      return liftHits(heard, weighNeighbours(neighbours, now), ownLessons.model);
     },
   };
 }

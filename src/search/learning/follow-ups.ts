@@ -2,13 +2,7 @@ import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 
 /** Entries that ran one after the other. */
-export interface FollowUps {
-  note(use: { scope: string; principal: string; route: string; next: string }): void;
-  /** Entries that often ran after this one, most frequent first. */
-  after(scope: string, route: string, principal: string): readonly string[];
-  /** Entries that this principal often ran after this one. */
-  ofOwn(scope: string, route: string, principal: string): readonly string[];
-}
+export type FollowUps = ReturnType<typeof createFollowUps>;
 
 const MAX_ROUTES = 20_000;
 const MAX_NEXT_COUNTED = 32;
@@ -19,15 +13,25 @@ const MAX_NEXT = 2;
  * Counts a principal's own uses for itself; for others, counts how many principals of the scope did the same. So no
  * single principal can suggest a next step to others.
  */
-export function createFollowUps(): FollowUps {
-  const own = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
+export function createFollowUps() {
+  const countsOfOwn = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
   const doneBy = lazy(() => new LRUCache<string, Map<string, Set<string>>>({ max: MAX_ROUTES }));
   return {
-    note: ({ scope, principal, route, next }) => {
+    note: ({
+      scope,
+      principal,
+      route,
+      next,
+    }: {
+      scope: string;
+      principal: string;
+      route: string;
+      next: string;
+    }) => {
       const ownKey = JSON.stringify([scope, principal, route]);
-      const counts = own().get(ownKey) ?? new Map<string, number>();
+      const counts = countsOfOwn().get(ownKey) ?? new Map<string, number>();
       makeRoom(counts, next, (count) => count);
-      own().set(ownKey, counts.set(next, (counts.get(next) ?? 0) + 1));
+      countsOfOwn().set(ownKey, counts.set(next, (counts.get(next) ?? 0) + 1));
       const key = JSON.stringify([scope, route]);
       const principals = doneBy().get(key) ?? new Map<string, Set<string>>();
       makeRoom(principals, next, ({ size }) => size);
@@ -35,16 +39,18 @@ export function createFollowUps(): FollowUps {
       if (ofNext.size < OFTEN) ofNext.add(principal);
       doneBy().set(key, principals.set(next, ofNext));
     },
-    after: (scope, route, principal) => {
+    /** Entries that often ran after this one, most frequent first. */
+    after: (scope: string, route: string, principal: string): readonly string[] => {
       const followed = doneBy().get(JSON.stringify([scope, route]));
       if (!followed) return [];
-      const counts = new Map(own().get(JSON.stringify([scope, principal, route])));
+      const counts = new Map(countsOfOwn().get(JSON.stringify([scope, principal, route])));
       for (const [next, principals] of followed)
         counts.set(next, Math.max(counts.get(next) ?? 0, principals.size));
       return mostOften(counts);
     },
-    ofOwn: (scope, route, principal) =>
-      mostOften(own().get(JSON.stringify([scope, principal, route])) ?? new Map()),
+    /** Entries that this principal often ran after this one. */
+    ofOwn: (scope: string, route: string, principal: string): readonly string[] =>
+      mostOften(countsOfOwn().get(JSON.stringify([scope, principal, route])) ?? new Map()),
   };
 }
 
@@ -72,12 +78,6 @@ export interface RepeatedCalls {
   readonly lastUsed: number;
 }
 
-interface Repeats {
-  note(use: { conversation: string; scope: string; route: string; at: number }): void;
-  /** Sequences of enough conversations, by how many calls they would save. */
-  list(): readonly RepeatedCalls[];
-}
-
 interface CountedSequence {
   readonly routes: readonly string[];
   readonly conversations: Set<string>;
@@ -96,7 +96,7 @@ const MAX_LISTED = 20;
 const WINDOW_MS = 10 * 60_000;
 
 /** Counts the conversations in which a sequence of calls occurs. */
-export function createRepeats(): Repeats {
+export function createRepeats() {
   const recent = lazy(
     () => new LRUCache<string, { routes: readonly string[]; at: number }>({ max: MAX_CONVERSATIONS }),
   );
@@ -111,7 +111,17 @@ export function createRepeats(): Repeats {
   }
 
   return {
-    note: ({ conversation, scope, route, at }) => {
+    note: ({
+      conversation,
+      scope,
+      route,
+      at,
+    }: {
+      conversation: string;
+      scope: string;
+      route: string;
+      at: number;
+    }) => {
       const key = JSON.stringify([scope, conversation]);
       const before = recent().get(key);
       const earlier = before && at - before.at <= WINDOW_MS ? before.routes : [];
@@ -124,7 +134,8 @@ export function createRepeats(): Repeats {
       for (let length = SHORTEST; length <= routes.length; length++)
         count(routes.slice(-length), scope, conversation, at);
     },
-    list: () => {
+    /** Sequences of enough conversations, by how many calls they would save. */
+    list: (): readonly RepeatedCalls[] => {
       const often = [...counts().values()].filter(
         ({ conversations }) => conversations.size >= OFTEN_REPEATED,
       );

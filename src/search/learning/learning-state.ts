@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
+import { termsOf } from "../analysis/analyze-query.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { ExampleChange, Learner } from "./example-store.ts";
 import { createFollowUps, createRepeats, type FollowUps, type RepeatedCalls } from "./follow-ups.ts";
@@ -56,14 +57,12 @@ export class LearningState {
   private readonly lastUsed = lazy(() => new LRUCache<string, LastUse>({ max: MAX_CONVERSATIONS }));
   private readonly unmetQueries = new LRUCache<string, UnmetQuery>({ max: MAX_UNMET });
   private number = 0;
-  private readonly termsOf: (query: string) => readonly string[];
   private readonly change: (change: ExampleChange) => void;
 
   readonly after: FollowUps["after"] = this.follows.after;
   readonly repeated: () => readonly RepeatedCalls[] = this.repeats.list;
 
-  constructor(termsOf: (query: string) => readonly string[], change: (change: ExampleChange) => void) {
-    this.termsOf = termsOf;
+  constructor(change: (change: ExampleChange) => void) {
     this.change = change;
   }
 
@@ -147,8 +146,8 @@ export class LearningState {
   }
 
   private isSameNeed(one: string, other: string): boolean {
-    const terms = new Set(this.termsOf(one));
-    const others = new Set(this.termsOf(other));
+    const terms = new Set(termsOf(one));
+    const others = new Set(termsOf(other));
     const common = terms.intersection(others).size;
     return common > 0 && common >= USE.sameNeed * terms.union(others).size;
   }

@@ -7,7 +7,6 @@ const HITS = [
   { id: "c", score: 0.5 },
 ];
 
-const termsOf = (query: string) => query.split(" ").filter((word) => word !== "");
 const ask = (query: string, shown: string[], conversation = "c") =>
   ({ kind: "asked", scope: "s", principal: "asking", conversation, query, shown }) as const;
 const use = (route: string, conversation = "c") =>
@@ -32,7 +31,7 @@ async function useOnce(learning: Learning, query: string, route: string, convers
 }
 
 test("an entry that ran after a query comes first for like queries, in its scope only", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "settle the bill of a customer", "b");
   expect(await firstOf(learning, "settle the bill of a customer")).toBe("b");
   expect(await firstOf(learning, "settle a customer's bill")).toBe("b");
@@ -42,13 +41,13 @@ test("an entry that ran after a query comes first for like queries, in its scope
 });
 
 test("past use brings in an entry that search did not find", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "ring the bell", "unfound");
   expect(await firstOf(learning, "ring the bell")).toBe("unfound");
 });
 
 test("an entry that was neither shown nor found comes in only for the same need or by two agreeing asks", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "two accounts seem to belong to one customer", "stray", "one");
   expect(await liftOf(learning, "who is behind these accounts", "stray")).toBe(0);
   expect(await liftOf(learning, "which accounts have the same owner", "stray")).toBe(0);
@@ -58,7 +57,7 @@ test("an entry that was neither shown nor found comes in only for the same need 
 });
 
 test("a single distant example raises an entry less than a near one", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "settle the bill of a customer", "b");
   const near = await liftOf(learning, "settle the bill of our customer", "b");
   const distant = await liftOf(learning, "customer address", "b");
@@ -67,7 +66,7 @@ test("a single distant example raises an entry less than a near one", async () =
 });
 
 test("a use of what search ranks first anyway leaves the order as it is", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "send an invoice", "a");
   const after = await learning.lift(CALLER, "send an invoice", HITS);
   expect(after.map((hit) => hit.id)).toEqual(["a", "b", "c"]);
@@ -97,9 +96,9 @@ async function teachPairs(
 }
 
 test("where past use has been right, distant neighbours count more; where it has been wrong, less", async () => {
-  const right = createLearning(termsOf);
+  const right = createLearning();
   await teachPairs(right, 12, (thing) => `right-${thing}`);
-  const erratic = createLearning(termsOf);
+  const erratic = createLearning();
   await teachPairs(erratic, 12, (thing, time) => `${time % 2 === 0 ? "right" : "wrong"}-${thing}`);
   const query = "somehow deal with flights again";
   const lift = await liftOf(right, query, "right-flights", pairOf("flights"));
@@ -108,13 +107,13 @@ test("where past use has been right, distant neighbours count more; where it has
 });
 
 test("one wrong use among several right ones does not undo them", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await teachPairs(learning, 5, (thing, time) => `${time === 2 ? "wrong" : "right"}-${thing}`);
   expect(await firstOf(learning, "deal with hotels please", pairOf("hotels"))).toBe("right-hotels");
 });
 
 test("entries that an ask led to beside another one do not count as passed over", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await learning.lift(CALLER, "book and pay", HITS);
   learning.note(ask("book and pay", ["a", "b"]));
   learning.note(use("b"));
@@ -124,7 +123,7 @@ test("entries that an ask led to beside another one do not count as passed over"
 });
 
 test("a failed call speaks against the entry", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "send an invoice", "b", "one");
   learning.note(ask("send an invoice", ["a", "b"], "two"));
   learning.note({ kind: "failed", scope: "s", principal: "asking", conversation: "two", route: "b" });
@@ -132,7 +131,7 @@ test("a failed call speaks against the entry", async () => {
 });
 
 test("a use that was followed by another for the same need counts against its entry", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   await useOnce(learning, "send invoice", "b");
   await useOnce(learning, "send the invoice", "c");
   expect(await liftOf(learning, "send invoice", "c")).toBeGreaterThan(0.1);
@@ -140,7 +139,7 @@ test("a use that was followed by another for the same need counts against its en
 });
 
 test("each query of one ask is credited with the entry that was found for it", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   const found = (route: string): [string, number][] => [
     ["x", 1],
     [route, 0.5],
@@ -157,7 +156,7 @@ test("each query of one ask is credited with the entry that was found for it", a
 
 test("examples fade with age", async () => {
   let now = 0;
-  const learning = createLearning(termsOf, { now: () => now });
+  const learning = createLearning({ now: () => now });
   await useOnce(learning, "ring the bell", "b");
   const fresh = await liftOf(learning, "ring the bell", "b");
   now += 365 * 24 * 3_600_000;
@@ -166,7 +165,7 @@ test("examples fade with age", async () => {
 
 test("calls long after a query, or in another conversation, teach nothing", async () => {
   let now = 0;
-  const learning = createLearning(termsOf, { now: () => now });
+  const learning = createLearning({ now: () => now });
   learning.note(ask("send invoice", ["a"]));
   learning.note(use("a", "other"));
   now += 11 * 60_000;
@@ -175,7 +174,7 @@ test("calls long after a query, or in another conversation, teach nothing", asyn
 });
 
 test("what often follows is told after the third time", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   for (let time = 0; time < 3; time++) {
     expect(await learning.after("s", "a", "asking")).toEqual([]);
     learning.note(use("a"));
@@ -185,7 +184,7 @@ test("what often follows is told after the third time", async () => {
 });
 
 test("what often follows the last use ranks a little higher in that conversation, if search finds it", async () => {
-  const learning = createLearning(termsOf);
+  const learning = createLearning();
   const mine = { ...CALLER, conversation: "c" };
   const hits = [
     { id: "x", score: 1 },
@@ -213,7 +212,7 @@ test("what often follows the last use ranks a little higher in that conversation
 
 test("queries that nothing shown has met are reported, most often asked first", async () => {
   let now = 0;
-  const learning = createLearning(termsOf, { now: () => now });
+  const learning = createLearning({ now: () => now });
   learning.note(ask("book flight", []));
   learning.note(ask("Book flight", []));
   learning.note(ask("send invoice", ["a"]));

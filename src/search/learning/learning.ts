@@ -55,10 +55,12 @@ const FOUND_DEPTH = 10;
 const SECRET = "";
 
 /** Replays the log on first use. */
-export function createLearning(
-  termsOf: (query: string) => readonly string[],
-  { log: open, shared = false, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
-): Learning {
+export function createLearning({
+  log: open,
+  shared = false,
+  now = Date.now,
+  embedder = createStaticEmbedder(),
+}: LearningOptions = {}): Learning {
   const log = new LearningLog(open);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
   const asks = new WeakMap<readonly string[], string>();
@@ -76,8 +78,8 @@ export function createLearning(
   }
 
   function replay(events: readonly LearningEvent[]) {
-    const examples = createExampleStore(termsOf, embedder);
-    const state = new LearningState(termsOf, examples.change);
+    const examples = createExampleStore(embedder);
+    const state = new LearningState(examples.change);
     for (const event of events) state.apply(event);
     return { state, examples };
   }

@@ -83,8 +83,10 @@ export function liftShared(
 
 /** Slightly raises hits that often follow the last call. Adds no entries. */
 export function liftExpected(hits: readonly SearchHit[], expected: readonly string[]): readonly SearchHit[] {
-  const found = hits.filter((hit) => expected.includes(hit.id));
-  return found.length === 0 ? hits : addLifts(hits, new Map(found.map(({ id }) => [id, EXPECTED_LIFT])));
+  const expectedHits = hits.filter((hit) => expected.includes(hit.id));
+  return expectedHits.length === 0
+    ? hits
+    : addLifts(hits, new Map(expectedHits.map(({ id }) => [id, EXPECTED_LIFT])));
 }
 
 const NOTHING_FOUND: Explanation = { lexical: 0, exactName: false, fields: {}, terms: [] };
@@ -189,7 +191,7 @@ export interface Evidence {
   readonly isSupported: boolean;
 }
 
-interface Voices {
+interface Votes {
   sum: number;
   corrections: number;
   loudestFor: number;
@@ -203,9 +205,9 @@ export function weighNeighbours(
   neighbours: readonly Neighbour[],
   now: number,
 ): ReadonlyMap<string, Evidence> {
-  const voices = new Map<string, Voices>();
-  const of = (route: string): Voices => {
-    const votes = voices.get(route) ?? silence();
+  const voices = new Map<string, Votes>();
+  const of = (route: string): Votes => {
+    const votes = voices.get(route) ?? noVotes();
     voices.set(route, votes);
     return votes;
   };
@@ -230,16 +232,16 @@ export function weighNeighbours(
   return new Map(Array.from(voices, ([route, own]) => [route, toEvidence(own, total)]));
 }
 
-function silence(): Voices {
+function noVotes(): Votes {
   const none = { sum: 0, corrections: 0, loudestFor: 0, loudestAgainst: 0 };
   return { ...none, asks: new Set(), isSupported: false };
 }
 
-function toEvidence(own: Voices, total: number): Evidence {
+function toEvidence(ofOne: Votes, total: number): Evidence {
   return {
-    certainty: Math.max(0, own.sum / total),
-    nearness: Math.max(0, own.loudestFor - own.loudestAgainst),
-    correction: Math.max(0, own.corrections / total),
-    isSupported: own.isSupported,
+    certainty: Math.max(0, ofOne.sum / total),
+    nearness: Math.max(0, ofOne.loudestFor - ofOne.loudestAgainst),
+    correction: Math.max(0, ofOne.corrections / total),
+    isSupported: ofOne.isSupported,
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
-import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
+import { cutQuery, termsOf } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import { PHRASES } from "../ranking/tuning.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
@@ -154,8 +154,4 @@ async function comparePhrases(
     same: allowed === 0 ? Math.max(PHRASES.same, bar) : bar,
     agreement: (agreed + 1) / (compared + 1),
   };
-}
-
-function termsOf(text: string): string[] {
-  return [...analyzeQuery(cutQuery(text)).terms.keys()];
 }

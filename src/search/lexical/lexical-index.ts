@@ -38,10 +38,7 @@ export class LexicalIndex {
     return this.segments.reduce((sum, live) => sum + live.liveCount, 0);
   }
 
-  /**
-   * Adds documents, or replaces those with the same id. Hidden documents are removed. Works in steps: searches in
-   * between still find the old documents.
-   */
+  /** Adds or replaces documents, and removes hidden ones, in steps: searches in between find the old documents. */
   *put(documents: readonly SearchDocument[]): Generator<void, void> {
     for (const batch of batchesOf(documents)) {
       const shown = batch.filter(({ visibility }) => visibility !== "hidden");
@@ -62,7 +59,7 @@ export class LexicalIndex {
       for (const live of this.segments) {
         if (isMany && !live.mayHaveId(hash)) continue;
         const document = live.find(id);
-        if (document >= 0) live.bury(document);
+        if (document >= 0) live.markDeleted(document);
       }
     }
     this.segments = this.segments.filter((live) => live.liveCount > 0 || this.merging.includes(live));
@@ -100,10 +97,7 @@ export class LexicalIndex {
     };
   }
 
-  /**
-   * Merges due segments (or `all`) into one, in steps: searches and changes run in between. Only one such generator may
-   * be running.
-   */
+  /** Merges due segments (or `all`) in steps: searches and changes run in between. One generator at a time. */
   *merge(all = false): Generator<void, void> {
     for (;;) {
       const chosen = all ? this.untidy() : segmentsToMerge(this.segments);
@@ -114,7 +108,7 @@ export class LexicalIndex {
       const merged = new LiveSegment(yield* mergeSegments(parts));
       chosen.forEach((live, at) => {
         for (const document of live.gone.slice(gone[at]))
-          merged.bury(merged.find(live.segment.ids.get(document)));
+          merged.markDeleted(merged.find(live.segment.ids.get(document)));
       });
       this.merging = [];
       this.segments = this.segments.filter((live) => !chosen.includes(live));

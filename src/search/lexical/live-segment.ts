@@ -43,7 +43,7 @@ export class LiveSegment {
   }
 
   /** Marks a live document as deleted. */
-  bury(document: number): void {
+  markDeleted(document: number): void {
     const bit = 1 << (document & 31);
     this.dead[document >>> 5]! |= bit;
     this.gone.push(document);

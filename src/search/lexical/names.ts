@@ -27,10 +27,7 @@ export function nameKey(name: string): string {
   return foldAccents(name).replace(separators(), "").toLowerCase().slice(0, MAX_NAME);
 }
 
-/**
- * Dictionary terms for a document's name and aliases in any spelling, each with a print of its spelling, which takes
- * the position of an impact.
- */
+/** Dictionary terms for a document's names in any spelling, each with a print of its spelling instead of an impact. */
 export function nameTerms(document: SearchDocument): Map<string, number> {
   const terms = new Map<string, number>();
   for (const name of [document.name, ...document.aliases.slice(0, 64)]) {

@@ -43,20 +43,20 @@ export function scoreSegment(
   offer: (score: number, document: number) => void,
 ): void {
   const { scores, touched } = scratch;
-  const rest = restBounds(lists);
+  const bounds = restBounds(lists);
   let count = 0;
   let bar = threshold;
   let next = 0;
   // With many short lists, moving the bar would cost more than scoring, so move it only after as many postings.
   let sinceBar = 0;
-  for (; next < lists.length && rest[next]! >= bar; next++) {
+  for (; next < lists.length && bounds[next]! >= bar; next++) {
     count = takeUp(lists[next]!, mask, scores, touched, count);
     sinceBar += lists[next]!.end - lists[next]!.start;
     if (count < limit || sinceBar < count || postingsFrom(lists, next + 1) <= count) continue;
     bar = Math.max(bar, kthLargest(scores, touched, count, limit));
     sinceBar = 0;
   }
-  if (next < lists.length) bar = complete(lists, next, rest, bar, limit, scratch, count);
+  if (next < lists.length) bar = complete(lists, next, bounds, bar, limit, scratch, count);
   for (let at = 0; at < count; at++) {
     const document = touched[at]!;
     const score = scores[document]!;

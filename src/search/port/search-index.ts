@@ -30,10 +30,7 @@ export interface SearchDocument {
   /** Op and aliases. */
   readonly aliases: readonly string[];
   readonly description: string;
-  /**
-   * Parameter names, their descriptions and enum values, and authors' phrases, whose similarity to a query is also
-   * scored separately.
-   */
+  /** Names, descriptions and enum values of parameters, and authors' phrases (also scored separately). */
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;

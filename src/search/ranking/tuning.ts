@@ -196,10 +196,7 @@ export const PAGE = {
 
 /** Stage 12: the cut. */
 export const CUT = {
-  /**
-   * Omits hits below this share of the way from the background to the best score. Keeps 97 % of the recall of ten hits
-   * with half of them.
-   */
+  /** Omits hits below this share from background to best score: 97 % of the recall of ten hits with half of them. */
   share: 0.25,
   /**
    * Each later request pays for the definition of a discovered tool, so fewer hits count as discovered than are shown.

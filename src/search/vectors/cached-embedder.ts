@@ -240,8 +240,8 @@ export function createVectorCache(options: VectorCacheOptions = {}): VectorCache
 
   return {
     get(key) {
-      const known = memory.get(key);
-      if (known !== undefined) return known;
+      const cached = memory.get(key);
+      if (cached !== undefined) return cached;
       const stored = file?.get(key);
       if (stored !== undefined) memory.set(key, stored);
       return stored;

@@ -6,20 +6,6 @@ export const BLOCK_SLOTS = 16;
 /** Most blocks of one `scan`: 8,192 vectors. */
 export const SCAN_BLOCKS = 512;
 
-/** A growing block of 4-bit codes, and the sums of the table entries they select. */
-export interface CodeBlock {
-  /** Reserves memory for this many vectors; existing ones stay. */
-  reserve(slots: number): void;
-  /** Writes the codes of one vector. */
-  put(slot: number, codes: Uint8Array): void;
-  /** The stored codes of the vectors before `slots`. `reserve` invalidates the view. */
-  bytes(slots: number): Uint8Array;
-  /** Sets tables of 16 entries, one for each code of a vector. */
-  setTables(tables: Uint8Array): void;
-  /** Visits the vectors of these blocks whose sum is above `least`, in order. */
-  scan(first: number, blocks: number, least: number, visit: (slot: number, sum: number) => void): void;
-}
-
 /** Bytes for this many vectors with this many codes each: whole blocks of two codes a byte. */
 export function codeBytes(slots: number, parts: number): number {
   return Math.ceil(slots / BLOCK_SLOTS) * blockBytes(parts);
@@ -55,8 +41,13 @@ const FOUND_BYTES = BLOCK_SLOTS * 2 + 4;
 /** The address where the kernel stores its end position. */
 const END = 0;
 
-/** The codes in the memory of the SIMD kernel. Undefined if the host cannot run it. */
-export function createCodeBlock(parts: number): CodeBlock | undefined {
+export type CodeBlock = NonNullable<ReturnType<typeof createCodeBlock>>;
+
+/**
+ * A growing block of 4-bit codes in the memory of the SIMD kernel, and the sums of the table entries they select.
+ * Undefined if the host cannot run the kernel.
+ */
+export function createCodeBlock(parts: number) {
   const tableStart = LINE;
   const outStart = tableStart + parts * CENTRES;
   const codeStart = Math.ceil((outStart + SCAN_BLOCKS * FOUND_BYTES) / LINE) * LINE;
@@ -65,15 +56,19 @@ export function createCodeBlock(parts: number): CodeBlock | undefined {
   const { memory } = kernel;
 
   return {
-    reserve: (slots) => kernel.reserve(Math.ceil(slots / BLOCK_SLOTS)),
-    put(slot, codes) {
+    /** Reserves memory for this many vectors; existing ones stay. */
+    reserve: (slots: number): void => kernel.reserve(Math.ceil(slots / BLOCK_SLOTS)),
+    put(slot: number, codes: Uint8Array): void {
       const bytes = new Uint8Array(memory.buffer, codeStart + placeOf(slot, parts));
       for (let part = 0; part < parts; part += 2)
         bytes[(part / 2) * BLOCK_SLOTS] = codes[part]! | (codes[part + 1]! << 4);
     },
-    bytes: (slots) => new Uint8Array(memory.buffer, codeStart, codeBytes(slots, parts)),
-    setTables: (tables) => new Uint8Array(memory.buffer, tableStart).set(tables),
-    scan(first, blocks, least, visit) {
+    /** The stored codes of the vectors before `slots`. `reserve` invalidates the view. */
+    bytes: (slots: number): Uint8Array => new Uint8Array(memory.buffer, codeStart, codeBytes(slots, parts)),
+    /** Sets tables of 16 entries, one for each code of a vector. */
+    setTables: (tables: Uint8Array): void => new Uint8Array(memory.buffer, tableStart).set(tables),
+    /** Visits the vectors of these blocks whose sum is above `least`, in order. */
+    scan(first: number, blocks: number, least: number, visit: (slot: number, sum: number) => void): void {
       if (blocks <= 0) return;
       const codes = codeStart + first * blockBytes(parts);
       kernel.sums(codes, first, blocks, tableStart, outStart, least, outStart, END);

@@ -45,10 +45,7 @@ export class Codebook {
     for (let part = 0; part < codes.length; part++) codes[part] = this.nearest(part, row, scale);
   }
 
-  /**
-   * Tables by part and code for one query. The sums of vectors' entries have nearly the same order as their products
-   * with the query.
-   */
+  /** Tables by part and code for one query. Sums of entries rank vectors nearly like their products with the query. */
   tables(query: Int8Array): Uint8Array {
     const { parts } = this;
     const { order, centres } = this.learned;

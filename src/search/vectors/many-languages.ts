@@ -4,7 +4,7 @@ import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
 import { QUERY } from "../ranking/tuning.ts";
 import { dot, type Embedder, type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
-import { loadPackedTable, MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
+import { DIMENSIONS, loadPackedTable, MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
 import { openLines } from "./table-files.ts";
 
 /** Embeds texts of many languages into the vector space of the English table. */
@@ -13,14 +13,13 @@ export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" |
 /** English texts use only the English table. Vectors of other languages load when a text needs them. */
 export async function loadManyLanguages(
   english: StaticTable,
-  dimensions: number,
   directories: { readonly cjk: string; readonly euro: string },
 ): Promise<ManyLanguages> {
   const euro = await loadEuroWords(directories.euro);
   const loadCjk = lazy(() => loadCjkTable(directories.cjk));
 
   async function embedOne(text: string, isDocument: boolean): Promise<Float32Array> {
-    const sum = new Float32Array(dimensions);
+    const sum = new Float32Array(DIMENSIONS);
     let others = text;
     if (hasCjk(text)) {
       const cjk = await loadCjk();
@@ -108,7 +107,6 @@ interface CjkTable {
 const RUNS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+/g;
 const HAS_RUN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f]/;
 const LONGEST_GRAM = 3;
-const DIMENSIONS = 256;
 
 /** Whether a text has characters of this table, including half-width and compatibility forms. */
 export function hasCjk(text: string): boolean {

@@ -4,7 +4,7 @@ import { packagedFile } from "../../base/util/packaged-file.ts";
 import { VECTORS } from "../ranking/tuning.ts";
 import type { Embedder } from "./embedder.ts";
 import { hasCjk, loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
-import { loadStaticTable, type StaticTable } from "./static-table.ts";
+import { DIMENSIONS, loadStaticTable, type StaticTable } from "./static-table.ts";
 
 /** The offline default: sums word-piece vectors from tables. */
 export interface StaticEmbedder extends Embedder {
@@ -15,7 +15,6 @@ export interface StaticEmbedder extends Embedder {
 const ENGLISH = "static-en-256";
 const EURO = "static-euro-256";
 const CJK = "cjk-256-pq";
-const DIMENSIONS = 256;
 
 interface Tables {
   readonly english: StaticTable;
@@ -67,13 +66,13 @@ function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
 
 async function readPackaged(): Promise<Tables> {
   const models = await packagedModels();
-  const english = await loadStaticTable(join(models, ENGLISH), DIMENSIONS);
+  const english = await loadStaticTable(join(models, ENGLISH));
   const directories = { cjk: join(models, CJK), euro: join(models, EURO) };
-  return { english, languages: await loadManyLanguages(english, DIMENSIONS, directories) };
+  return { english, languages: await loadManyLanguages(english, directories) };
 }
 
 async function loadEnglish(directory: string): Promise<Tables> {
-  const english = await loadStaticTable(directory, DIMENSIONS);
+  const english = await loadStaticTable(directory);
   const embed = async (texts: readonly string[]) => texts.map((text) => english.embed(text));
   return { english, languages: { embed, embedDocuments: embed, readForeign: async () => undefined } };
 }

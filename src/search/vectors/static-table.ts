@@ -19,6 +19,8 @@ export interface StaticTable {
   hasWord(word: string): boolean;
 }
 
+/** Components of the vectors in all tables of the package. */
+export const DIMENSIONS = 256;
 /** Further text no longer changes the sum, but costs time. */
 export const MAXIMUM_CHARACTERS = 100_000;
 /** The id of `[UNK]`, for words without a match. */
@@ -26,7 +28,7 @@ export const UNKNOWN_PIECE = 100;
 const SMALLEST_VOCABULARY = UNKNOWN_PIECE + 1;
 
 /** Opens `vocab.txt`, `vectors.i8` and `scales.f32`; the rows stay bytes. */
-export async function loadStaticTable(directory: string, dimensions: number): Promise<StaticTable> {
+export async function loadStaticTable(directory: string): Promise<StaticTable> {
   const vocabulary = await openLines(directory, "vocab.txt");
   const count = vocabulary.size;
   if (count < SMALLEST_VOCABULARY) throw damagedTable(directory, `vocab.txt has only ${count} pieces`);
@@ -34,7 +36,7 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
     throw damagedTable(directory, `vocab.txt has no [UNK] at ${UNKNOWN_PIECE}`);
   }
   const scales = await readScales(directory, count);
-  const rows = await openRows(directory, "vectors.i8", { count, width: dimensions });
+  const rows = await openRows(directory, "vectors.i8", { count, width: DIMENSIONS });
   const wordPiece = createWordPiece(vocabulary);
   const tokenize = (text: string) => wordPiece.tokenize(text.slice(0, MAXIMUM_CHARACTERS));
 
@@ -44,7 +46,7 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
       const scale = scales[id]!;
       const start = rows.find(id);
       const { bytes } = rows;
-      for (let index = 0; index < dimensions; index++) sum[index]! += bytes[start + index]! * scale;
+      for (let index = 0; index < DIMENSIONS; index++) sum[index]! += bytes[start + index]! * scale;
     }
   }
 
@@ -53,7 +55,7 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
     addPieces,
     hasWord: wordPiece.hasWord,
     embed(text) {
-      const sum = new Float32Array(dimensions);
+      const sum = new Float32Array(DIMENSIONS);
       addPieces(text, sum);
       return normalize(sum);
     },

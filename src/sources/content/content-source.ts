@@ -33,10 +33,7 @@ interface ContentSourceOptions {
 
 const DEFAULT_TTL_MS = 4 * 60 * 60_000;
 
-/**
- * Creates the source of one pipeline. Fresh documents of an earlier run need no request. Only a complete read replaces
- * an earlier one.
- */
+/** Creates the source of one pipeline. Fresh documents need no request; only a complete read replaces another. */
 export function createContentSource(options: ContentSourceOptions): Source {
   const { id, pipeline, store, clock, random } = options;
   const { source, cacheTtlMs: ttlMs = DEFAULT_TTL_MS } = pipeline;

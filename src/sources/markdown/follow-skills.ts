@@ -52,10 +52,7 @@ interface SkillsSourceOptions {
   readonly isUsed?: (name: string) => boolean;
 }
 
-/**
- * A source that follows the skills of several places. Its entries are in the domain of this name, which another source
- * yields.
- */
+/** Follows the skills of several places. Their domain has this name; another source yields it. */
 export function createSkillsSource(name: string, { places, isUsed }: SkillsSourceOptions) {
   const id = `skills:${name}`;
   const follow = createFollowSkills(places, name, { source: id }, isUsed);

@@ -136,9 +136,9 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     clock: systemClock,
     read,
     watch: ({ changed }) => {
-      const own = watchFolders(changed, systemClock);
-      watched = own;
-      return own.close;
+      const watcher = watchFolders(changed, systemClock);
+      watched = watcher;
+      return watcher.close;
     },
   });
 

@@ -19,10 +19,7 @@ import {
 
 const MIME_TYPE = "text/markdown";
 
-/**
- * Turns the files of a library into a domain and drafts. An unchanged file keeps its draft object, so that the catalog
- * need not complete it again.
- */
+/** Turns a library into a domain and drafts. An unchanged file keeps its draft, which spares the catalog work. */
 export function createToContent(options: Pick<Domain, "name" | "description" | "scopes">, scheme?: string) {
   const { name: domain } = options;
   let drafted = new Map<string, { readonly key: string; readonly draft: EntryDraft }>();

@@ -68,10 +68,7 @@ export function watchFolders(onChange: () => void, clock: Clock) {
   };
 }
 
-/**
- * Yields the content of folders and everything below, except links to folders. `skips` leaves names out. Readable
- * folders are added to `folders`.
- */
+/** Yields folders' content at every depth, without links to folders and `skips`. Adds readable folders to `folders`. */
 export function* walkFolders(
   roots: readonly string[],
   folders: string[],

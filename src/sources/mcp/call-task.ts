@@ -32,10 +32,7 @@ const SHORTEST_POLL_MS = 50;
 const LONGEST_POLL_MS = 10_000;
 const CANCEL_MS = 5_000;
 
-/**
- * Calls a tool as a task and waits for its result. Status messages become progress, and abandoning the call cancels the
- * task.
- */
+/** Calls a tool as a task and waits for its result. Status messages are progress; abandoning cancels the task. */
 export async function callTask(
   client: Client,
   params: CallToolRequestParams,

@@ -92,12 +92,12 @@ export abstract class Connection {
   connect(): OpenSession | Promise<OpenSession> {
     // Checked even while connected, because a person may revoke the consent.
     const mayStart = this.options.mayStart();
-    this.dropUnlimited();
+    this.dropOutdatedLimits();
     return mayStart === true && this.state.session ? this.state.session : this.enter(mayStart);
   }
 
   /** Ends a process whose accepted limits have changed, as soon as no call runs in it. */
-  protected dropUnlimited(): void {
+  protected dropOutdatedLimits(): void {
     const { session } = this.state;
     if (!session || session.transport.running.size > 0) return;
     if (isDeepStrictEqual(session.limits, this.options.acceptedLimits?.())) return;

@@ -152,7 +152,7 @@ export interface PassedRequest {
  * Connects the server with the calling client. Always passes progress; a server of the newer protocol may also send log
  * messages and, if results are passed on, questions.
  */
-export function passThrough(
+function passThrough(
   client: Client,
   caller: CallingClient | undefined,
   { trusted }: Pick<Asking, "trusted">,
@@ -213,7 +213,7 @@ export function passError(caller: CallingClient | undefined): (error: unknown) =
 }
 
 /** Sends a request within the trace of its call and publishes its outcome. */
-export async function traceRequest<T extends object>(
+async function traceRequest<T extends object>(
   trace: CallTrace | undefined,
   request: TracedRequest,
   send: (meta: Readonly<Record<string, string>>) => Promise<T>,

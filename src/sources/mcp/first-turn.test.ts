@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { expect, test } from "vitest";
-import { inFirstTurn } from "./slots.ts";
+import { listInTurn } from "./slots.ts";
 
 const AT_ONCE = 4 * availableParallelism();
 const { signal } = new AbortController();
@@ -14,17 +14,17 @@ test("many servers are listed a few at a time, all of them in the end", async ()
     await new Promise((done) => setImmediate(done));
     running -= 1;
   };
-  await Promise.all(Array.from({ length: 3 * AT_ONCE }, () => inFirstTurn(list, signal)));
+  await Promise.all(Array.from({ length: 3 * AT_ONCE }, () => listInTurn(list, signal)));
   expect([running, most]).toEqual([0, AT_ONCE]);
 });
 
 test("servers that never answer let the others start", async () => {
   const never = () => new Promise<never>(() => {});
-  for (let count = 0; count < AT_ONCE; count += 1) void inFirstTurn(never, signal);
-  expect(await inFirstTurn(async () => "listed", signal)).toBe("listed");
+  for (let count = 0; count < AT_ONCE; count += 1) void listInTurn(never, signal);
+  expect(await listInTurn(async () => "listed", signal)).toBe("listed");
 });
 
 test("a server that is no longer wanted is not listed", async () => {
   const left = AbortSignal.abort(new Error("left"));
-  await expect(inFirstTurn(async () => "listed", left)).rejects.toThrow("left");
+  await expect(listInTurn(async () => "listed", left)).rejects.toThrow("left");
 });

@@ -16,8 +16,8 @@ import type { LogInOptions } from "./login/log-in.ts";
 import type { PersonServer } from "./login/login-links.ts";
 import type { Logins } from "./login/logins.ts";
 import { OPERATOR, ServerLogin } from "./login/server-login.ts";
-import { loginTool, offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
-import { inFirstTurn } from "./slots.ts";
+import { allowedTools, loginTool, placeholderContent, toDomain, toFingerprint } from "./server-content.ts";
+import { listInTurn } from "./slots.ts";
 import type { McpSourceOptions } from "./source-options.ts";
 import { toDrafts } from "./to-drafts.ts";
 import { Upstream, type UpstreamDiagnostics } from "./upstream.ts";
@@ -132,15 +132,20 @@ export class FollowedUpstream {
   }
 
   freshness(): Freshness {
-    const known = this.followed.freshness();
+    const freshness = this.followed.freshness();
     const { status } = this.upstream.state;
     if (status) {
       const isWaiting = this.needsConsent() || status.state === "needs_login";
-      return { ...known, state: isWaiting ? "waiting" : "failed", isFresh: false, lastError: status.reason };
+      return {
+        ...freshness,
+        state: isWaiting ? "waiting" : "failed",
+        isFresh: false,
+        lastError: status.reason,
+      };
     }
     // The placeholder of a starting server is no listing, so it has no age.
     if (this.isStarting()) return { state: "starting", count: 0, isFresh: false };
-    return this.keptSince() === undefined ? known : { state: "kept", ...known };
+    return this.keptSince() === undefined ? freshness : { state: "kept", ...freshness };
   }
 
   /** A server names its scopes only when it refuses, so connect first. */
@@ -188,7 +193,7 @@ export class FollowedUpstream {
 
   private async read(signal: AbortSignal): Promise<Reading> {
     const list = () => untilAborted(this.upstream.relist(), signal);
-    await (this.isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
+    await (this.isStarting() ? listInTurn(list, signal) : list()).catch((error: unknown) => {
       // Waiting for consent is a state, not a failure to retry.
       if (!this.needsConsent()) throw error;
     });
@@ -224,7 +229,7 @@ export class FollowedUpstream {
     const last = this.shown?.content.isStarting === isStarting ? this.shown : undefined;
     if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
     const listed = listing
-      ? toDrafts({ ...listing, tools: offered(listing, options.config) }, this.draftOptions(status))
+      ? toDrafts({ ...listing, tools: allowedTools(listing, options.config) }, this.draftOptions(status))
       : { drafts: this.unlisted(status), lazyDrafts: [] };
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
@@ -248,7 +253,8 @@ export class FollowedUpstream {
   /** Entries of a server that was never listed. The first login lists it. */
   private unlisted(status: EntryStatus | undefined): EntryDraft[] {
     if (!status) return [];
-    if (!this.upstream.people || status.state !== "needs_login") return [standIn(this.options, status)];
+    if (!this.upstream.people || status.state !== "needs_login")
+      return [placeholderContent(this.options, status)];
     return [loginTool(this.draftOptions(undefined))];
   }
 

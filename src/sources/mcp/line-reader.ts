@@ -2,10 +2,7 @@ import { createByteGatherer } from "../../base/net/read-response.ts";
 
 const NEWLINE = 0x0a;
 
-/**
- * Splits a byte stream into lines; long lines take linear time. Returns the lines that a chunk completes, or undefined
- * if a line is too long.
- */
+/** Splits bytes into lines in linear time. Returns the lines that a chunk completes; undefined if one is too long. */
 export function createLineReader(maxBytes: number): (chunk: Buffer) => string[] | undefined {
   const begun = createByteGatherer();
   return (chunk) => {

@@ -7,7 +7,7 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import type { OpenStorage } from "../../base/util/storage.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
-import { isOwn, makeOwnFolder, ownFile } from "./own-folder.ts";
+import { makeOwnFolder, ownFile } from "./own-folder.ts";
 import { openTools } from "./packed-tools.ts";
 import type { AskedFact } from "./seen-client.ts";
 
@@ -39,7 +39,7 @@ export function createListingCache(folder: string, label: string, starts: readon
     /** Undefined if nothing is stored or the file is damaged. */
     read: async (): Promise<CachedListing | undefined> => {
       try {
-        const about = isOwn(folder) ? ownFile(path) : undefined;
+        const about = ownFile(folder) && ownFile(path);
         if (!about) return undefined;
         return decode(about.size <= AT_ONCE_BYTES ? readFileSync(path) : await readFile(path));
       } catch {

@@ -11,12 +11,7 @@ export function makeOwnFolder(folder: string): boolean {
   }
 }
 
-/** Whether a file or folder exists, belongs to the owner, and is writable only by the owner. */
-export function isOwn(path: string): boolean {
-  return ownFile(path) !== undefined;
-}
-
-/** Stats of a file or folder for which {@link isOwn} is true. */
+/** Stats of a file or folder that belongs to the owner and is writable only by the owner; otherwise undefined. */
 export function ownFile(path: string): Stats | undefined {
   const about = lstatSync(path, { throwIfNoEntry: false });
   if (!about || about.isSymbolicLink()) return undefined;

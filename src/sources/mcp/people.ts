@@ -5,7 +5,7 @@ import { loginNeeded } from "../../core/calls/decide-call.ts";
 import type { CallContext, CallingClient, EntryStatus } from "../../core/nouns/entry.ts";
 import type { LoginLinks } from "./login/login-links.ts";
 import { OPERATOR, type ServerLogin } from "./login/server-login.ts";
-import { opensPages } from "./seen-client.ts";
+import { canOpenPages } from "./seen-client.ts";
 
 /** The caller, who may be asked to log in. */
 export type CallingPerson = Pick<CallContext, "principal" | "ask">;
@@ -129,7 +129,7 @@ export class People<C extends PersonConnection> {
     if (login.isExchanged) throw cannotExchange(label, login.complaint);
     const url = await links?.create(person!.principal.id, login.server);
     if (url === undefined) throw this.withoutLink(person!.principal.id);
-    if (person!.ask && caller && opensPages(caller.capabilities)) {
+    if (person!.ask && caller && canOpenPages(caller.capabilities)) {
       const action = `Log in to ${label} as ${person!.principal.id}`;
       const reason = `The server ${label} wants each person's own login.`;
       const answer = await person!.ask({ scope: "login", action, reason, always: [], opens: url });

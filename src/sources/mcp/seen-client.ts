@@ -97,7 +97,7 @@ export function takesForms({ elicitation }: CallingClient["capabilities"]): bool
 }
 
 /** Whether a client shows an address to its person and opens it if they agree. */
-export function opensPages({ elicitation }: CallingClient["capabilities"]): boolean {
+export function canOpenPages({ elicitation }: CallingClient["capabilities"]): boolean {
   return isPlainObject(elicitation) && "url" in elicitation;
 }
 

@@ -23,7 +23,7 @@ interface DescribedServer {
 }
 
 /** The tools that the config does not exclude. */
-export function offered(
+export function allowedTools(
   { tools }: Listing,
   { includeTools, excludeTools = [] }: ServerConfig,
 ): readonly PackedTool[] {
@@ -55,7 +55,7 @@ export function toDomain(
 }
 
 /** Placeholder for a server that was never listed, with the reason. */
-export function standIn(
+export function placeholderContent(
   {
     label,
     config: { aliases = [] },

@@ -56,7 +56,7 @@ const firstListings = createSlots("servers", PER_CORE * availableParallelism(), 
 let paused: { readonly since: number; readonly over: Promise<void> } | undefined;
 
 /** Lists a server for the first time, when its turn comes. Rejects if the signal aborts before. */
-export async function inFirstTurn<T>(list: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function listInTurn<T>(list: () => Promise<T>, signal: AbortSignal): Promise<T> {
   await pause();
   const free = await firstListings.take(signal);
   const timer = setTimeout(free, LONGEST_MS);

@@ -30,10 +30,7 @@ export interface McpSourceOptions {
    * the server's config wins. Default: `ask`.
    */
   readonly changes?: ChangePolicy;
-  /**
-   * Lanes of tools, by the server's names. Only this can make a lane weaker than the tool's name implies; a server's
-   * read hint cannot.
-   */
+  /** Lanes of tools, by the server's names. Only this makes a lane weaker than the name implies; hints cannot. */
   readonly lanes?: Readonly<Record<string, Lane>>;
   /** A person's changes to tools, by the server's names: name, description, lane, hidden. */
   readonly tools?: Readonly<Record<string, ToolOverride>>;
@@ -79,10 +76,7 @@ export interface McpSourceOptions {
   readonly commandFor?: (words: readonly string[]) => string;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
-  /**
-   * Store of logins to HTTP servers. Default: a file in the folder `KEYHOLE_STATE` (set by the program), otherwise
-   * memory.
-   */
+  /** Store of logins to HTTP servers. Default: a file in `KEYHOLE_STATE` (set by the program), otherwise memory. */
   readonly logins?: Logins;
   /** Links with which people log in to servers whose config says `login: "person"`. */
   readonly links?: LoginLinks;

@@ -134,7 +134,7 @@ export class Upstream extends Connection {
     if (this.people && isOther) return this.people.run(call, signal, (side) => side.run(call, signal));
     if (!caller) return this.runHere(call, signal);
     // Sides end their own processes.
-    this.dropUnlimited();
+    this.dropOutdatedLimits();
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {
       const before = this.asked.size;

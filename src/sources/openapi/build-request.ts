@@ -71,7 +71,7 @@ export function percentEncode(text: string): string {
   );
 }
 
-export function writePath(parameter: WrittenParameter, value: unknown): string {
+function writePath(parameter: WrittenParameter, value: unknown): string {
   if (parameter.asJson) return percentEncode(JSON.stringify(value) ?? "");
   const { style, explode } = parameter;
   const name = percentEncode(parameter.name);
@@ -87,7 +87,7 @@ export function writePath(parameter: WrittenParameter, value: unknown): string {
 }
 
 /** Writes a query, cookie or form parameter as encoded `name=value` pairs. */
-export function writeForm(parameter: WrittenParameter, value: unknown): string[] {
+function writeForm(parameter: WrittenParameter, value: unknown): string[] {
   return formPairs(parameter, value).map(([name, text]) => `${percentEncode(name)}=${text}`);
 }
 

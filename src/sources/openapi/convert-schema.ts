@@ -37,10 +37,7 @@ const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;
 
-/**
- * Creates a converter for the schemas of a document. Parts deeper than `maxDepth` levels below the arguments, including
- * references, take any value.
- */
+/** Converts the schemas of a document. Parts deeper than `maxDepth` below the arguments take any value. */
 export function createSchemaConverter(root: unknown, maxDepth: number) {
   const names = new Map<string, string>();
   const pending = new Map<string, number>();

@@ -52,7 +52,7 @@ export function readParameters(
 }
 
 /** Whether a caller may set a header. Those of the transport and of credentials are reserved. */
-export function isCallersHeader(name: string): boolean {
+function isCallersHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return isHeaderName(lower) && !OWNED_BY_TRANSPORT.test(lower) && !DESCRIBED_ELSEWHERE.has(lower);
 }

@@ -29,13 +29,13 @@ export interface LoadedDocument {
  */
 export async function loadDocument(
   label: string,
-  given: string | URL | object,
+  source: string | URL | object,
   guardedFetch: GuardedFetch,
   signal: AbortSignal,
 ): Promise<LoadedDocument> {
-  const url = toUrl(given);
-  if (url === undefined && typeof given === "object") return { document: checked(label, given) };
-  const text = await readText(label, url ?? String(given), guardedFetch, signal);
+  const url = toUrl(source);
+  if (url === undefined && typeof source === "object") return { document: checked(label, source) };
+  const text = await readText(label, url ?? String(source), guardedFetch, signal);
   const document = checked(label, await parseText(label, text));
   return url === undefined || url.protocol === "file:" ? { document } : { document, url };
 }

@@ -90,9 +90,9 @@ export function createOpenApiSource(label: string, options: OpenApiOptions): Sou
     },
     // An API does not report changes. Watching only opens and closes the connections of calls.
     watch: () => {
-      const own = createGuardedFetch({ allowPrivateHosts });
-      caller = own;
-      return () => own.close();
+      const guarded = createGuardedFetch({ allowPrivateHosts });
+      caller = guarded;
+      return () => guarded.close();
     },
   });
   return { id: `openapi:${label}`, ...followed };

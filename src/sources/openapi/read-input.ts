@@ -101,7 +101,7 @@ function buildSchema(converter: SchemaConverter, { parameters, body, bodyNames }
     const needed = converted.map(([name]) => name).filter((name) => body.requiredNames.includes(name));
     if (body.required) required.push(...needed.map(argumentOf));
     else
-      dependent = needTogether(
+      dependent = requireTogether(
         converted.map(([name]) => argumentOf(name)),
         needed.map(argumentOf),
       );
@@ -118,7 +118,7 @@ function buildSchema(converter: SchemaConverter, { parameters, body, bodyNames }
 }
 
 /** Requires either all fields of an optional body or none. */
-function needTogether(all: readonly string[], needed: readonly string[]): PlainObject {
+function requireTogether(all: readonly string[], needed: readonly string[]): PlainObject {
   if (needed.length === 0) return {};
   const rows = all.map((name): [string, string[]] => [name, needed.filter((other) => other !== name)]);
   return Object.fromEntries(rows.filter(([, others]) => others.length > 0));

@@ -87,11 +87,14 @@ const NO_INPUT: ApiInput = {
   examples: [],
 };
 
-function readOrRefuse(found: FoundOperation, context: DraftContext): ApiInput | { readonly reason: string } {
-  const reason = templateRefusal(found.path) ?? foreignServer(found, context);
+function readOrRefuse(
+  located: FoundOperation,
+  context: DraftContext,
+): ApiInput | { readonly reason: string } {
+  const reason = templateRefusal(located.path) ?? foreignServer(located, context);
   if (reason !== undefined) return { reason };
   try {
-    return readInput(context.root, found, context.isSupplied);
+    return readInput(context.root, located, context.isSupplied);
   } catch (error) {
     if (error instanceof Unusable) return { reason: error.reason };
     throw error;

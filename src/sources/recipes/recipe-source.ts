@@ -87,9 +87,9 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
     read,
     isLocal: true,
     watch: ({ changed }) => {
-      const own = watchFolders(changed, clock);
-      watch = own;
-      return own.close;
+      const watcher = watchFolders(changed, clock);
+      watch = watcher;
+      return watcher.close;
     },
   });
 

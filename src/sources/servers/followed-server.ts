@@ -8,7 +8,7 @@ import type { Domain, EntryDraft, EntryStatus } from "../../core/nouns/entry.ts"
 import { countDrafts, type Freshness, type Source, type SourceContent } from "../../core/nouns/source.ts";
 import { createOutlet } from "../follow-source.ts";
 import { askFor, listsTool, type ToolOverride } from "../mcp/config/overrides.ts";
-import { standIn } from "../mcp/server-content.ts";
+import { placeholderContent } from "../mcp/server-content.ts";
 import type { ReadServerConfig } from "./server-kinds.ts";
 
 export interface FollowedServerOptions {
@@ -60,15 +60,15 @@ export class FollowedServer {
 
   async *contents(signal: AbortSignal, onFailed?: (error: unknown) => void): AsyncGenerator<SourceContent> {
     const failed = new AbortController();
-    const left = new AbortController();
+    const ended = new AbortController();
     const outlet = createOutlet();
-    const ending = AbortSignal.any([signal, failed.signal, left.signal]);
+    const ending = AbortSignal.any([signal, failed.signal, ended.signal]);
     const running = this.#run(outlet, ending, onFailed ?? ((error) => failed.abort(error)));
     try {
       yield* outlet.values(ending);
       if (!signal.aborted) failed.signal.throwIfAborted();
     } finally {
-      left.abort();
+      ended.abort();
       await running;
       this.#opened = undefined;
       this.#tried.resolve();
@@ -122,7 +122,10 @@ export class FollowedServer {
       const status = this.#status!;
       if (last?.reason !== status.reason) {
         const { label, config } = this.#options;
-        void outlet.put({ domains: [this.#toDomain()], drafts: [standIn({ label, config }, status)] });
+        void outlet.put({
+          domains: [this.#toDomain()],
+          drafts: [placeholderContent({ label, config }, status)],
+        });
       }
       this.#tried.resolve();
       await this.#pause(status.state === "quarantined" ? CONSENT_MS : RETRY_MS, signal);
@@ -175,7 +178,7 @@ export class FollowedServer {
     const { label, config } = this.#options;
     return {
       domains: [this.#toDomain(domain)],
-      drafts: [standIn({ label, config }, READING)],
+      drafts: [placeholderContent({ label, config }, READING)],
       isStarting: true,
     };
   }

@@ -119,10 +119,7 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
   };
 }
 
-/**
- * The date of a document does not change with its pages, so only tasks have a version; documents and lists are always
- * fetched.
- */
+/** A document's date does not change with its pages: only tasks have a version, the others are always fetched. */
 function toDocument(kind: "doc" | "task" | "list", value: unknown): RawDocument {
   const id = String(field(value, "id"));
   const version = kind === "task" && textOf(field(value, "date_updated"));

@@ -60,8 +60,8 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
     let room = most;
     const first = `${repository}/${path}`;
     const fetchPage = async (url: string, counting: FetchContext) => {
-      const wanted = url === first ? { ...query, per_page: PER_PAGE } : {};
-      const { value, next } = await client.page(url, wanted, counting);
+      const pageQuery = url === first ? { ...query, per_page: PER_PAGE } : {};
+      const { value, next } = await client.page(url, pageQuery, counting);
       if (!Array.isArray(value)) throw problem("SOURCE_INVALID", { name, reason: "it listed no array" });
       const items = value.slice(0, room);
       room -= items.length;

@@ -33,13 +33,7 @@ export interface ContentHttpOptions {
 
 export type HttpQuery = Readonly<Record<string, string | number | undefined>>;
 
-/** Reads an API with conditional requests and retries. Never leaves its origin. */
-export interface HttpClient {
-  json(path: string, query?: HttpQuery, context?: FetchContext): Promise<unknown>;
-  /** Also returns the URL of the next page from the `Link` header. */
-  page(path: string, query?: HttpQuery, context?: FetchContext): Promise<{ value: unknown; next?: string }>;
-  bytes(path: string, query?: HttpQuery, context?: FetchContext): Promise<Buffer>;
-}
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 interface HttpApi {
   /** Name for problems. */
@@ -68,7 +62,8 @@ const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 const NEVER: FetchContext = { signal: new AbortController().signal, progress: () => {} };
 
-export function createHttpClient(api: HttpApi, options: ContentHttpOptions): HttpClient {
+/** Reads an API with conditional requests and retries. Never leaves its origin. */
+export function createHttpClient(api: HttpApi, options: ContentHttpOptions) {
   const { name, auth } = api;
   const { timeoutMs = 60_000, maxRetries = 4, maxWaitMs = 5 * 60_000, maxBytes = 25 * 1024 * 1024 } = options;
   const { clock = systemClock, random = Math.random } = options;
@@ -154,16 +149,23 @@ export function createHttpClient(api: HttpApi, options: ContentHttpOptions): Htt
     return asked ?? Math.round(backoffMs(attempt, { firstMs: FIRST_MS, longestMs: LONGEST_MS, random }));
   }
 
-  const page: HttpClient["page"] = (path, query, context) =>
-    read(toUrl(name, base, path, query), jsonHeaders, context, ({ bytes, headers }) => {
-      const next = linkNext(headers.get("link"));
-      return { value: parseJson(name, bytes), ...(next !== undefined && { next }) };
-    });
+  /** Also returns the URL of the next page from the `Link` header. */
+  const page = (path: string, query?: HttpQuery, context?: FetchContext) =>
+    read(
+      toUrl(name, base, path, query),
+      jsonHeaders,
+      context,
+      ({ bytes, headers }): { value: unknown; next?: string } => {
+        const next = linkNext(headers.get("link"));
+        return { value: parseJson(name, bytes), ...(next !== undefined && { next }) };
+      },
+    );
 
   return {
     page,
-    json: async (...request) => (await page(...request)).value,
-    bytes: (path, query, context) => read(toUrl(name, base, path, query), {}, context, ({ bytes }) => bytes),
+    json: async (...request: Parameters<typeof page>): Promise<unknown> => (await page(...request)).value,
+    bytes: (path: string, query?: HttpQuery, context?: FetchContext): Promise<Buffer> =>
+      read(toUrl(name, base, path, query), {}, context, ({ bytes }) => bytes),
   };
 }
 

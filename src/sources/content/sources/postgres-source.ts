@@ -16,10 +16,7 @@ export interface PostgresSourceOptions {
   readonly name?: string;
 }
 
-/**
- * Creates a source for the tables and views of a PostgreSQL or Redshift database. It reads columns, comments and
- * constraints, never rows.
- */
+/** Reads columns, comments and constraints of tables and views in PostgreSQL or Redshift, never rows. */
 export function createPostgresSource(options: PostgresSourceOptions): ContentSource {
   const { client, schemas = ["public"], tables = ["*"] } = options;
   const name = options.name ?? `${schemas.join(",")}:${tables.join(",")}`;

@@ -175,7 +175,7 @@ interface Headings {
 
 const MAX_LINES = 20_000;
 
-export function readOutline(body: string): Headings {
+function readOutline(body: string): Headings {
   const items = new Map<string, string[]>();
   const lead: string[] = [];
   let title: string | undefined;

@@ -80,10 +80,7 @@ export function discloseSkills(
   return { tier: "breadcrumb", text: `[${countOf(usable.length, "skill")} available]`, skills: [] };
 }
 
-/**
- * `mention` is 1 if the query names the skill; `phrase` is the number of words of the longest matching keyword or verb.
- * Patterns count as one word.
- */
+/** `mention`: 1 if the query names the skill. `phrase`: words of the longest matching keyword or verb. */
 function matchSkill({ name, triggers }: Skill, asked: string, words: string) {
   const has = (text: string) => {
     const spelt = splitWords(text);

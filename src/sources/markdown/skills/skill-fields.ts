@@ -2,6 +2,7 @@ import { RE2JS } from "re2js";
 import type { Problem } from "../../../base/problems/problem.ts";
 import { listOf } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
+import { toPlainText } from "../../../core/nouns/plain-text.ts";
 import { type FrontMatter, fileProblem } from "../files/front-matter.ts";
 import type { SkillFields, SkillTriggers, TriggerPattern } from "./skill.ts";
 
@@ -86,7 +87,7 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
         throw refuse("toolsets", `has ${toolset}, which is not path:Class within the skill`);
       return { path, className };
     }),
-    scripts: listOf(data.scripts).slice(0, MAX_WORDS).map(asText),
+    scripts: listOf(data.scripts).slice(0, MAX_WORDS).map(toPlainText),
     triggers: triggers(),
     defaultEnabled: data.default_enabled !== false,
   };
@@ -100,7 +101,7 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
   function toMetadata(): Record<string, string> {
     const metadata: Record<string, string> = Object.create(null);
     for (const [key, value] of Object.entries(fieldsIn("metadata")).slice(0, MAX_WORDS))
-      metadata[key] = asText(value);
+      metadata[key] = toPlainText(value);
     return metadata;
   }
 
@@ -126,10 +127,6 @@ function compile(pattern: string, refuse: (reason: string) => Problem): TriggerP
     source: pattern,
     matches: (text) => size * text.length <= MAX_MATCH_WORK && compiled.test(text),
   };
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Splits at blanks and commas outside brackets: `Bash(git add:*) Read`. */

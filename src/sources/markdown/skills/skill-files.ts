@@ -37,10 +37,7 @@ export async function listSkillFiles(folder: string): Promise<string[]> {
   }
 }
 
-/**
- * Reads a file of a skill: its bytes, or its cleaned text. Opens it without following links, and checks that the open
- * file is at its path within the skill.
- */
+/** Reads a skill's file as bytes or cleaned text. Follows no link and checks that the open file is within the skill. */
 export async function readSkillFile(folder: string, path: string): Promise<Buffer> {
   const where = join(folder, path);
   const file = await open(where, constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING).catch(() => {

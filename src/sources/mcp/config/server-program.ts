@@ -153,10 +153,7 @@ function hashOf(value: unknown): string {
   return contentHash(JSON.parse(JSON.stringify(value)));
 }
 
-/**
- * Caches results until the event loop's turn ends. A start with many servers looks up the same files repeatedly, and no
- * other code runs in between.
- */
+/** Caches for one turn of the event loop: a start with many servers looks up the same files repeatedly. */
 function memoizeForTick<Value>(look: (key: string) => Value): (key: string) => Value {
   const results = new Map<string, Value>();
   return (key) => {

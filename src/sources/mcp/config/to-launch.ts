@@ -189,10 +189,7 @@ export function variableNamesIn(value: unknown, isNeeded = false): string[] {
 
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * Variables that decide which code runs. Consent covers the config, not the content of the file, so only the config may
- * set them.
- */
+/** Variables that decide which code runs. Only the config may set them: consent does not cover the file's content. */
 const DECIDES_CODE = new RegExp(
   `^(?:${[
     "PATH|PATHEXT|COMSPEC|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|PROMPT_COMMAND|LD_.*|DYLD_.*|GCONV_PATH",

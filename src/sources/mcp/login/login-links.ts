@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { createSeal } from "../../../base/safety/seal.ts";
 import type { OpenStorage } from "../../../base/util/storage.ts";
 import { openMemoryStorage } from "../../../core/storage/memory-storage.ts";
@@ -162,5 +162,5 @@ function boundTo(owner: string, key: string): string {
 
 /** Only digests are stored and compared: timing and a copy of the store reveal no link. */
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }

@@ -105,10 +105,10 @@ export class ServerLogin {
       if (!asked) return answer;
       this.lookAgain();
       this.refused = token;
-      const wanted = await this.noteChallenge(asked, answer.status);
+      const challenge = await this.noteChallenge(asked, answer.status);
       // A renewed token has the same scopes; only the person can grant more.
       if (answer.status === 403 && oauth.grant !== "client_credentials" && !this.isExchanged) return answer;
-      if (!(await this.renew(token, wanted))) return answer;
+      if (!(await this.renew(token, challenge))) return answer;
       await answer.body?.cancel();
       return send(url, withToken(request, await this.currentToken()));
     };
@@ -172,10 +172,7 @@ export class ServerLogin {
     await this.noteLogin();
   }
 
-  /**
-   * Whether there is a login that the server has not refused; with `withScopes`, one that has the scopes it last asked
-   * for.
-   */
+  /** Whether a login exists that the server has not refused; `withScopes`: and that has the scopes last wanted. */
   async isReady(withScopes = false): Promise<boolean> {
     if (this.isExchanged) return this.subject !== undefined;
     const { values, read } = this.logins;
@@ -326,8 +323,8 @@ function read({ label, config, variables, logins, person, exchange }: ServerLogi
   knowSecrets([...secrets, ...secretsInFields(headers), ...secretsIn("url", url.href)]);
   // The config allows its own host. Hosts that the server names must be public.
   const issuer = oauth.issuer ?? exchange?.issuer;
-  const own = issuer === undefined ? [] : [new URL(issuer).hostname];
-  const allowed = [url.hostname, ...own, ...oauth.allowPrivateHosts];
+  const issuerHosts = issuer === undefined ? [] : [new URL(issuer).hostname];
+  const allowed = [url.hostname, ...issuerHosts, ...oauth.allowPrivateHosts];
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });
   const plain = toWebFetch(boundAnswers(guardedFetch, METADATA_BYTES));
   const checkUrl = (target: URL) => checkTarget(target, url, allowed);
