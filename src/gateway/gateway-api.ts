@@ -126,6 +126,7 @@ export type Answer<Output> = Output & { readonly text: string } & (
 type InputOf<O> = O extends Operation<infer I, infer _Outcome, infer _O> ? z.input<I> : never;
 type OutputOf<O> = O extends Operation<infer _I, infer _Outcome, infer Out> ? z.input<Out> : never;
 
+/** The input of one operation, by its name. */
 export type OperationInput<N extends OperationName> = InputOf<(typeof OPERATIONS)[N]>;
 /** The {@link Answer} of an operation. */
 export type OperationAnswer<N extends OperationName> = Answer<OutputOf<(typeof OPERATIONS)[N]>>;
