@@ -185,7 +185,8 @@ function Frame() {
       </header>
       <main ref={main} tabIndex={-1} key={page.path}>
         {line === "gone" && <Gone />}
-        {(me.value ?? me.error) !== undefined && (
+        {/* A page in the address asks at once: on a slow line each round counts. */}
+        {(path !== "" || (me.value ?? me.error) !== undefined) && (
           <page.Page rest={decodeURIComponent(rest)} part={decodeURIComponent(part)} />
         )}
       </main>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Lane } from "../../src/core/nouns/entry.ts";
 import type {
   AuditAnswer,
   AuditReport,
@@ -6,7 +7,7 @@ import type {
 } from "../../src/faces/http/endpoints/api-audit-types.ts";
 import { ask, get } from "../api.ts";
 import { useApi } from "../live.ts";
-import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
+import { Action, Badge, Card, DOES, Empty, Page, Shown, Table } from "../parts/basics.tsx";
 import { dated, number, times } from "../parts/format.ts";
 
 const FIELDS = {
@@ -197,7 +198,11 @@ function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string
         {outcome && !(isDry && outcome === "ok") && <Badge tone={isBad ? "bad" : "good"}>{outcome}</Badge>}
         {decided && !outcome && !isDry && <Badge tone={isBad ? "bad" : "plain"}>{decided}</Badge>}{" "}
         <span class="quiet small">
-          {[lane, approvedBy && `by ${approvedBy}`, ms !== undefined && `${number(ms)} ms`]
+          {[
+            lane && (DOES[lane as Lane] ?? lane),
+            approvedBy && `by ${approvedBy}`,
+            ms !== undefined && `${number(ms)} ms`,
+          ]
             .filter(Boolean)
             .join(", ")}
         </span>

@@ -5,13 +5,7 @@ import { Chart } from "../parts/chart.tsx";
 import { age, ago, compact, number, times } from "../parts/format.ts";
 
 export function Overview() {
-  const loaded = useApi<OverviewAnswer>("/api/overview", [
-    "calls",
-    "catalog",
-    "sources",
-    "approvals",
-    "notices",
-  ]);
+  const loaded = useApi<OverviewAnswer>("/api/overview", ["calls", "catalog", "sources", "notices"]);
   return (
     <Page
       title="Overview"
@@ -169,9 +163,8 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
   );
 }
 
-function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: OverviewAnswer) {
+function Health({ sources, search, entries, domains, startedAt, version, catalog }: OverviewAnswer) {
   const bad = sources.filter(({ lastError }) => lastError !== undefined);
-  const waits = waiting.servers + waiting.definitions + waiting.calls;
   return (
     <Card
       title="Health"
@@ -209,8 +202,6 @@ function Health({ sources, search, entries, domains, startedAt, waiting, version
             </p>
           ))}
         </dd>
-        <dt>Waiting</dt>
-        <dd>{waits === 0 ? "nothing" : <a href="#/approvals">{times(waits, "thing")} for you</a>}</dd>
         <dt>Running</dt>
         <dd>
           for {age(startedAt)}, version {version}, catalog <code>{catalog}</code>

@@ -33,10 +33,10 @@ export function Search({ rest }: { rest: string }) {
   const who = people.value?.principals.find(({ id }) => id === as) ?? people.value?.principals[0];
 
   useEffect(() => {
-    if (need.trim() === "" || !who) return setFound(undefined);
+    if (need.trim() === "") return setFound(undefined);
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      const path = `/api/ask?as=${encodeURIComponent(who.id)}`;
+      const path = `/api/ask${as && `?as=${encodeURIComponent(as)}`}`;
       post<Found>(path, { query: need, explain: true }, stop.signal).then(
         (answer) => {
           setFound(answer);
@@ -49,7 +49,7 @@ export function Search({ rest }: { rest: string }) {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [need, who?.id]);
+  }, [need, as]);
 
   const hit = found?.hits.find(({ route }) => route === chosen);
   return (

@@ -38,7 +38,7 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
         <div class="actions">
           {server.needsConsent ? (
             <a class="button main" href="#/approvals">
-              Waits for your yes
+              Look and decide
             </a>
           ) : (
             server.isUpstream && (
@@ -60,7 +60,7 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
         </div>
       }
     >
-      {server.reason && <p class="problem outside">{server.reason}</p>}
+      {server.reason && !server.needsConsent && <p class="problem outside">{server.reason}</p>}
       {login && (
         <p>
           <a href={login} target="_blank" rel="noopener noreferrer">

@@ -82,14 +82,14 @@ function Row({ server, reload }: { server: UpstreamsAnswer["upstreams"][number];
       </td>
       <td>
         <State state={state} />
-        {reason && <p class="problem small outside">{reason}</p>}
+        {reason && !needsConsent && <p class="problem small outside">{reason}</p>}
       </td>
       <td>{number(tools)}</td>
       <td>{number(tokens)}</td>
       <td>
         {needsConsent ? (
           <a class="button main" href="#/approvals">
-            Waits for your yes
+            Look and decide
           </a>
         ) : (
           isUpstream && (

@@ -124,7 +124,7 @@ test("a tool has a page of its own, rules ask by name and pattern, and a server 
   await line.fill(`${await line.inputValue()} "two words"`);
   await page.getByRole("button", { name: /^Save it/ }).click();
   await eventually(() => expect(settings().mcpServers.chaos.args.at(-1)).toBe("two words"));
-  await page.getByRole("link", { name: "Waits for your yes" }).waitFor();
+  await page.getByRole("link", { name: "Look and decide" }).waitFor();
   // Text that the person wrote beside it stays.
   expect(settings().mcpServers.chaos.ask).toBe("always");
 });

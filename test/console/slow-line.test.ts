@@ -3,14 +3,24 @@ import type { Request } from "playwright-core";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { findChromium, openPage } from "./browser.ts";
+import { findChromium, goTo, openPage } from "./browser.ts";
 import { serveShop } from "./console-kit.ts";
 
 const chromium = findChromium();
 
 beforeAll(() => buildConsole({ ifChanged: true }));
 
-const PAGES = ["Overview", "Search", "Approvals", "Servers", "Sessions", "Unused searches", "Audit"];
+const PAGES = [
+  "Overview",
+  "Search",
+  "Approvals",
+  "Servers",
+  "Sessions",
+  "Agents",
+  "Unused searches",
+  "Usage",
+  "Audit",
+];
 const LATENCY_MS = 600;
 const CHANGE_MS = 250;
 
@@ -43,6 +53,20 @@ test("over a slow line, every page shows while agents work, and no change aborts
     await page.waitForTimeout(3 * CHANGE_MS);
   }
   expect(aborted).toEqual([]);
+});
+
+test("a page asks for its content at once, without waiting to know who looks", async ({ skip }) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  await page.route(/\/api\/(me|principals)$/, () => {});
+  await goTo(page, "search/delete%20order", "Search");
+  await page.reload();
+  await page.locator(".hit").first().waitFor();
+  await goTo(page, "servers", "Servers");
+  await page.reload();
+  await page.getByRole("heading", { name: "All servers" }).waitFor();
 });
 
 test("a restarted gateway is told and found again, and the login outlives it", async ({ skip }) => {

@@ -40,7 +40,7 @@ export interface ConnectionState {
   era?: PriorDiscovery | undefined;
   last?: OpenTransport | undefined;
   /** The end of what its earlier processes wrote to stderr, each with how it ended. */
-  earlier?: string;
+  earlier: string;
 }
 
 const EARLIER_CHARS = 16_384;
@@ -74,7 +74,7 @@ export abstract class Connection {
       reason: `a person has to approve what it runs; the user has to type: ${this.commandFor(["approve", options.label])}`,
     };
     this.restarts = createRestartPolicy(options.limits, options.clock.monotonic);
-    this.state = { status: options.mayStart() === true ? undefined : this.noConsent };
+    this.state = { status: options.mayStart() === true ? undefined : this.noConsent, earlier: "" };
   }
 
   /** Called when the server asks for something in which clients may differ. */
@@ -221,11 +221,11 @@ export abstract class Connection {
         onAsked: (fact) => this.onAsked(fact),
         onListChanged: () => this.relistSoon(),
         onTransport: (transport) => {
-          const { last, earlier = "" } = this.state;
-          if (last?.process) {
-            const ended = `${last.process.stderrText().trimEnd()}\n[${last.ending ?? "it was ended"}]\n`;
-            this.state.earlier = `${earlier}${ended.trimStart()}`.slice(-EARLIER_CHARS);
-          }
+          const { last, earlier } = this.state;
+          const said = last?.process
+            ? `${last.process.stderrText()}[${last.ending ?? "it was ended"}]\n`
+            : "";
+          this.state.earlier = `${earlier}${said}`.slice(-EARLIER_CHARS);
           this.state.last = transport;
           this.transports.add(transport);
         },

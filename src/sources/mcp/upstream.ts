@@ -262,11 +262,8 @@ export class Upstream extends Connection {
   }
 
   diagnostics(): UpstreamDiagnostics {
-    const {
-      session,
-      last,
-      earlier = "",
-    } = [this, ...this.sides.values()].find(({ state }) => state.session)?.state ?? this.state;
+    const { session, last, earlier } =
+      [this, ...this.sides.values()].find(({ state }) => state.session)?.state ?? this.state;
     return {
       connected: session !== undefined,
       pid: session?.transport.process?.pid ?? undefined,

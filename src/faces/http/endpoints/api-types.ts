@@ -65,9 +65,7 @@ export interface OverviewAnswer {
   /** Entries by kind. */
   readonly entries: Readonly<Record<string, number>>;
   readonly search: SearchStatus;
-  readonly sources: readonly Pick<SourceShown, "id" | "isFresh" | "lastError">[];
-  readonly waiting: WaitingCounts;
-  readonly tokens: Readonly<Record<string, number>>;
+  readonly sources: readonly Pick<SourceShown, "id" | "lastError">[];
   /** Tokens of a menu with every tool in it. */
   readonly everything: number;
   readonly totals: Omit<Minute, "at">;
@@ -217,7 +215,6 @@ export interface UnmetAnswer {
     readonly shown: readonly string[];
     readonly lastAsked: number;
   }[];
-  readonly discovery: OverviewAnswer["discovery"];
 }
 
 export interface KnowledgeAnswer {
@@ -227,7 +224,6 @@ export interface KnowledgeAnswer {
     readonly description: string;
     readonly entries: Readonly<Record<string, number>>;
   }[];
-  readonly search: SearchStatus;
 }
 
 export interface UpstreamsAnswer {
@@ -253,10 +249,7 @@ export interface UpstreamsAnswer {
     /** False for folders, APIs and documents that Keyhole reads by itself. */
     readonly isUpstream: boolean;
     readonly isHttp: boolean;
-    /** Whose login a server over HTTP gets: one for all, each person's own, or an exchanged token. */
-    readonly login?: "shared" | "person" | "exchange";
     readonly needsConsent: boolean;
-    readonly stderr: string;
   }[];
 }
 
@@ -346,8 +339,6 @@ export interface ShownSetting {
 export interface SettingsAnswer {
   readonly version: string;
   readonly node: string;
-  readonly search: SearchStatus;
-  readonly principals: readonly Principal[];
   readonly settings: readonly ShownSetting[];
 }
 

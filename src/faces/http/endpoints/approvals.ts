@@ -6,13 +6,7 @@ import { type Entry, LANES } from "../../../core/nouns/entry.ts";
 import { listApprovals, type ProgramApproval, toProgramApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import { acceptLimits } from "../../../gateway/limits-approval.ts";
-import type {
-  ApprovalsAnswer,
-  WaitingAnswer,
-  WaitingCall,
-  WaitingCounts,
-  WaitingServer,
-} from "./api-types.ts";
+import type { ApprovalsAnswer, WaitingAnswer, WaitingCall, WaitingServer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import { findServer, proposalOf, restart, serversOf } from "./sources.ts";
@@ -36,8 +30,9 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
     defineAdminEndpoint("GET /api/waiting", {
       title: "How much waits for a person, and the calls that wait.",
       handle: async (): Promise<WaitingAnswer> => {
-        const calls = await waitingCalls(parts);
-        return { counts: await countWaiting(parts, calls), calls };
+        const [servers, calls] = await Promise.all([waitingServers(parts), waitingCalls(parts)]);
+        const definitions = pins.list().filter(waits).length;
+        return { counts: { servers: servers.length, definitions, calls: calls.length }, calls };
       },
     }),
     defineAdminEndpoint("GET /api/approvals", {
@@ -127,17 +122,6 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
       },
     }),
   ];
-}
-
-export async function countWaiting(
-  parts: ConsoleParts,
-  calls?: readonly WaitingCall[],
-): Promise<WaitingCounts> {
-  return {
-    servers: (await waitingServers(parts)).length,
-    definitions: parts.gateway.pins.list().filter(waits).length,
-    calls: (calls ?? (await waitingCalls(parts))).length,
-  };
 }
 
 /** Limits for those of these servers that may start, each with its name. */

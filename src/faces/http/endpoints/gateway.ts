@@ -20,7 +20,6 @@ import type {
   SettingsAnswer,
   UnmetAnswer,
 } from "./api-types.ts";
-import { countWaiting } from "./approvals.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import {
   ADMIN_SCOPE,
@@ -110,8 +109,7 @@ function addressesIn(view: View): (address: string) => boolean {
 }
 
 /** Health, and how well the gateway's answers serve. */
-function figureEndpoints(parts: ConsoleParts): Endpoint[] {
-  const { gateway, recorder, wayOf } = parts;
+function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[] {
   return [
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
@@ -133,9 +131,7 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           domains: view.domains.size,
           entries: countKinds(view.entries),
           search,
-          sources: sources.map(({ id, isFresh, lastError }) => ({ id, isFresh, lastError })),
-          waiting: await countWaiting(parts),
-          tokens: { ...ledger.tokens },
+          sources: sources.map(({ id, lastError }) => ({ id, lastError })),
           everything: ledger.everything,
           totals: await recorder.series.totals(),
           clients: await Promise.all(clients),
@@ -149,11 +145,8 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
       title: "Needs that led to no call, the most frequent first.",
       handle: async ({ principal }): Promise<UnmetAnswer> => {
         const isSeen = addressesIn(await gateway.view({ principal }));
-        const { unmet, discovery } = await gateway.report({ principal });
-        return {
-          unmet: unmet.map((query) => ({ ...query, shown: query.shown.filter(isSeen) })),
-          discovery,
-        };
+        const { unmet } = await gateway.report({ principal });
+        return { unmet: unmet.map((query) => ({ ...query, shown: query.shown.filter(isSeen) })) };
       },
     }),
   ];
@@ -278,15 +271,13 @@ function agentEndpoints({ agents }: ConsoleParts): Endpoint[] {
 }
 
 /** Settings in effect, and links for other browsers. */
-function settingsEndpoints({ gateway, settings, principals, createLink }: ConsoleParts): Endpoint[] {
+function settingsEndpoints({ settings, createLink }: ConsoleParts): Endpoint[] {
   return [
     defineAdminEndpoint("GET /api/settings", {
       title: "The settings in effect and where each comes from. Never secrets.",
       handle: async (): Promise<SettingsAnswer> => ({
         version: PROGRAM_VERSION,
         node: process.version,
-        search: (await gateway.report()).search,
-        principals: (await principals()).map(toShown),
         settings: hideSecrets((await settings?.()) ?? []),
       }),
     }),

@@ -30,7 +30,6 @@ import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import type { CallRecorder } from "./recorder.ts";
 
-const STDERR_LINES = 40;
 const LOG_LINES = 400;
 /** The answer about the process of a server that has none. */
 const QUIET = {
@@ -60,7 +59,7 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
   }
 
   async function show(source: ServerSource, view: View) {
-    const { stderr, status, label, ...facts } = { ...QUIET, ...source.diagnostics() };
+    const { stderr: _, status, label, ...facts } = { ...QUIET, ...source.diagnostics() };
     const entries = view.shown.filter(({ domain }) => domain === label);
     const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
     const program = source.program();
@@ -75,10 +74,8 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       tokens: await countMenu(tools),
       isUpstream: isUpstream(source),
       isHttp: "url" in program.runs,
-      ...("url" in program.runs && { login: program.runs.login ?? ("shared" as const) }),
       needsConsent:
         status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
-      stderr: lastLines(stderr, STDERR_LINES).join("\n"),
     };
   }
 
@@ -244,7 +241,6 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
         return {
           sources: (await gateway.sources.status()).filter(({ id }) => !servers.includes(id)),
           domains,
-          search: (await gateway.report()).search,
         };
       },
     }),
