@@ -10,6 +10,14 @@ export interface FollowUps {
   ofOwn(scope: string, route: string, principal: string): readonly string[];
 }
 
+/**
+ * The last used values. With `max`, the cache would take the memory of a full one at once: 2 MB for all of learning
+ * (bar "4 servers, 1 session" of `npm run bench -- sessions`).
+ */
+export function createLastUsed<Value extends object>(most: number): LRUCache<string, Value> {
+  return new LRUCache({ maxSize: most, sizeCalculation: () => 1 });
+}
+
 const MAX_ROUTES = 20_000;
 const MAX_NEXT_COUNTED = 32;
 const OFTEN = 3;
@@ -20,8 +28,8 @@ const MAX_NEXT = 2;
  * principal alone therefore cannot suggest a next step to others.
  */
 export function createFollowUps(): FollowUps {
-  const own = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
-  const doneBy = lazy(() => new LRUCache<string, Map<string, Set<string>>>({ max: MAX_ROUTES }));
+  const own = lazy(() => createLastUsed<Map<string, number>>(MAX_ROUTES));
+  const doneBy = lazy(() => createLastUsed<Map<string, Set<string>>>(MAX_ROUTES));
   return {
     note: ({ scope, principal, route, next }) => {
       const ownKey = JSON.stringify([scope, principal, route]);
@@ -97,10 +105,8 @@ const WINDOW_MS = 10 * 60_000;
 
 /** Counts in how many conversations a sequence of calls occurs. */
 export function createRepeats(): Repeats {
-  const recent = lazy(
-    () => new LRUCache<string, { routes: readonly string[]; at: number }>({ max: MAX_CONVERSATIONS }),
-  );
-  const counts = lazy(() => new LRUCache<string, CountedSequence>({ max: MAX_SEQUENCES }));
+  const recent = lazy(() => createLastUsed<{ routes: readonly string[]; at: number }>(MAX_CONVERSATIONS));
+  const counts = lazy(() => createLastUsed<CountedSequence>(MAX_SEQUENCES));
 
   function count(routes: readonly string[], scope: string, conversation: string, at: number): void {
     const key = JSON.stringify([scope, routes]);
