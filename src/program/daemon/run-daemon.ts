@@ -6,7 +6,7 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { toAge } from "../../core/answers/to-age.ts";
 import { daemonPaths, readAddress } from "./daemon-paths.ts";
 import type { DaemonConsole, DaemonStatus } from "./handshake.ts";
-import { collectWhileIdle } from "./idle-memory.ts";
+import { createIdleMemory } from "./idle-memory.ts";
 import { greet } from "./reach-daemon.ts";
 
 const IDLE_SECONDS = 600;
@@ -59,9 +59,9 @@ export async function runDaemon(): Promise<void> {
   const paths = daemonPaths();
   const configs = new DaemonConfigs({ idleMs, stored: paths.stored });
   const isReplaced = watchProgram();
-  const daemon = await startDaemon({ paths, version: PROGRAM_VERSION, idleMs, isReplaced, configs });
+  const begin = createIdleMemory();
+  const daemon = await startDaemon({ paths, version: PROGRAM_VERSION, idleMs, isReplaced, configs, begin });
   const telemetry = openTelemetry(settings);
-  collectWhileIdle();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;
   await configs.close();

@@ -2,7 +2,13 @@ import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { ExampleChange, Learner } from "./example-store.ts";
-import { createFollowUps, createLastUsed, createRepeats, type FollowUps, type RepeatedCalls } from "./follow-ups.ts";
+import {
+  createFollowUps,
+  createLastUsed,
+  createRepeats,
+  type FollowUps,
+  type RepeatedCalls,
+} from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-log.ts";
 
 /** A need that nothing shown has met. */
