@@ -170,7 +170,7 @@ verifies(
       JSON.stringify((await client.callTool({ name, arguments: input })).content);
     const rows = Array.from({ length: 3_000 }, (_, row) => `row ${row}`);
     const large = await call("exec", { op: "chaos.add", args: { rows } });
-    const [handle] = /\bresult:\/\/\w+/.exec(large) ?? [];
+    const [handle] = /\bresult:\/\/[\w-]+/.exec(large) ?? [];
     const daemonOf = async () => JSON.parse((await program.keyhole("servers", "--json")).out).daemon;
     const { pid } = await daemonOf();
 

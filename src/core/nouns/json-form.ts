@@ -62,15 +62,25 @@ export function fromJsonNames(schema: z.ZodType, value: unknown): unknown {
 }
 
 function respell(names: FieldNames | undefined, value: unknown, way: "toJson" | "fromJson"): unknown {
-  if (!names) return value;
+  if (!names || !isRespelt(names, value, way)) return value;
   if (Array.isArray(value)) return value.map((item) => respell(names, item, way));
-  if (!isPlainObject(value)) return value;
-  const fields = Object.entries(value).flatMap(([name, inner]) => {
+  const fields = Object.entries(value as PlainObject).flatMap(([name, inner]) => {
     const spelt = names[way].get(name) ?? name;
-    if (spelt !== name && (value[spelt] ?? null) !== null) return [];
+    if (spelt !== name && ((value as PlainObject)[spelt] ?? null) !== null) return [];
     return [[spelt, respell(names.inside.get(way === "toJson" ? name : spelt), inner, way)]];
   });
   return Object.fromEntries(fields);
+}
+
+/** Most values have no such name, and each call would pay for a copy (`npm run bench -- overhead`). */
+function isRespelt(names: FieldNames, value: unknown, way: "toJson" | "fromJson"): boolean {
+  if (Array.isArray(value)) return value.some((item) => isRespelt(names, item, way));
+  if (!isPlainObject(value)) return false;
+  return Object.keys(value).some((name) => {
+    if (names[way].has(name)) return true;
+    const inside = names.inside.get(name);
+    return inside !== undefined && isRespelt(inside, value[name], way);
+  });
 }
 
 /** Converts the path of a field to JSON names. */

@@ -54,6 +54,8 @@ export interface DaemonOptions {
   /** Whether the files of the program are those of another version by now, so that the next daemon has to go on. */
   isReplaced?(): boolean;
   readonly configs: OpenConfigs;
+  /** Called when a request of a client begins. Returns what to call when it has ended. */
+  begin?(): () => void;
 }
 
 /** The configs that the daemon's clients use. */
@@ -180,7 +182,7 @@ class RunningDaemon {
     socket.once("close", leaveConfig);
     socket.write(toLine({ ok: true, notes: opened.notes }));
     this.#clients.delete(client);
-    if (hello.want === "serve") client = serveClient(socket, opened.connect);
+    if (hello.want === "serve") client = serveClient(socket, opened.connect, this.#options.begin);
     else servePerson(socket, opened.operate);
     this.#clients.add(client);
     if (isMoved) client.leave(this.#leaving ?? "moved");
@@ -262,9 +264,14 @@ type RequestId = string | number;
 const ENDLESS = "subscriptions/listen";
 
 /** Serves the protocol over a socket, one message a line. */
-function serveClient(socket: Socket, connect: OpenedClient["connect"]): DaemonClient {
+function serveClient(
+  socket: Socket,
+  connect: OpenedClient["connect"],
+  begin: () => () => void = () => () => {},
+): DaemonClient {
   const wire = createLineTransport(socket, socket);
-  const running = new Set<RequestId>();
+  /** What to call when a request has ended. */
+  const running = new Map<RequestId, () => void>();
   let leaving: ClosingReason | undefined;
   const transport: Transport = {
     start: async () => {
@@ -283,7 +290,7 @@ function serveClient(socket: Socket, connect: OpenedClient["connect"]): DaemonCl
   function take(message: JSONRPCMessage): void {
     if ("method" in message && "id" in message) {
       if (leaving) return;
-      if (message.method !== ENDLESS) running.add(message.id);
+      if (message.method !== ENDLESS && !running.has(message.id)) running.set(message.id, begin());
     }
     transport.onmessage?.(message);
     // A request that is cancelled gets no answer.
@@ -292,6 +299,7 @@ function serveClient(socket: Socket, connect: OpenedClient["connect"]): DaemonCl
   }
 
   function done(id: RequestId | undefined): void {
+    if (id !== undefined) running.get(id)?.();
     if (id !== undefined) running.delete(id);
     leaveIfDone();
   }
@@ -302,6 +310,7 @@ function serveClient(socket: Socket, connect: OpenedClient["connect"]): DaemonCl
 
   wire.onmessage = take;
   wire.onclose = () => {
+    for (const id of running.keys()) done(id);
     transport.onclose?.();
     // A connection that nobody reads any more would keep its client waiting.
     socket.destroySoon();

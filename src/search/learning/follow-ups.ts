@@ -4,6 +4,14 @@ import { lazy } from "../../base/util/lazy.ts";
 /** Entries that ran one after the other. */
 export type FollowUps = ReturnType<typeof createFollowUps>;
 
+/**
+ * The last used values. With `max`, the cache would take the memory of a full one at once: 2 MB for all of learning
+ * (bar "4 servers, 1 session" of `npm run bench -- sessions`).
+ */
+export function createLastUsed<Value extends object>(most: number): LRUCache<string, Value> {
+  return new LRUCache({ maxSize: most, sizeCalculation: () => 1 });
+}
+
 const MAX_ROUTES = 20_000;
 const MAX_NEXT_COUNTED = 32;
 const OFTEN = 3;
@@ -14,8 +22,8 @@ const MAX_NEXT = 2;
  * single principal can suggest a next step to others.
  */
 export function createFollowUps() {
-  const countsOfOwn = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
-  const doneBy = lazy(() => new LRUCache<string, Map<string, Set<string>>>({ max: MAX_ROUTES }));
+  const countsOfOwn = lazy(() => createLastUsed<Map<string, number>>(MAX_ROUTES));
+  const doneBy = lazy(() => createLastUsed<Map<string, Set<string>>>(MAX_ROUTES));
   return {
     note: ({
       scope,
@@ -97,10 +105,8 @@ const WINDOW_MS = 10 * 60_000;
 
 /** Counts the conversations in which a sequence of calls occurs. */
 export function createRepeats() {
-  const recent = lazy(
-    () => new LRUCache<string, { routes: readonly string[]; at: number }>({ max: MAX_CONVERSATIONS }),
-  );
-  const counts = lazy(() => new LRUCache<string, CountedSequence>({ max: MAX_SEQUENCES }));
+  const recent = lazy(() => createLastUsed<{ routes: readonly string[]; at: number }>(MAX_CONVERSATIONS));
+  const counts = lazy(() => createLastUsed<CountedSequence>(MAX_SEQUENCES));
 
   function count(routes: readonly string[], scope: string, conversation: string, at: number): void {
     const key = JSON.stringify([scope, routes]);

@@ -3,7 +3,13 @@ import { lazy } from "../../base/util/lazy.ts";
 import { termsOf } from "../analysis/analyze-query.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { ExampleChange, Learner } from "./example-store.ts";
-import { createFollowUps, createRepeats, type FollowUps, type RepeatedCalls } from "./follow-ups.ts";
+import {
+  createFollowUps,
+  createLastUsed,
+  createRepeats,
+  type FollowUps,
+  type RepeatedCalls,
+} from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-log.ts";
 
 /** A need that no shown entry has met. */
@@ -53,8 +59,8 @@ export class LearningState {
   private readonly follows = createFollowUps();
   private readonly repeats = createRepeats();
   /** The queries of a conversation's last ask. */
-  private readonly open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
-  private readonly lastUsed = lazy(() => new LRUCache<string, LastUse>({ max: MAX_CONVERSATIONS }));
+  private readonly open = lazy(() => createLastUsed<readonly OpenQuery[]>(MAX_CONVERSATIONS));
+  private readonly lastUsed = lazy(() => createLastUsed<LastUse>(MAX_CONVERSATIONS));
   private readonly unmetQueries = new LRUCache<string, UnmetQuery>({ max: MAX_UNMET });
   private number = 0;
   private readonly change: (change: ExampleChange) => void;

@@ -1,7 +1,6 @@
 import { lazy } from "../../base/util/lazy.ts";
 import { QUERY } from "../ranking/tuning.ts";
-import { CONTROLS, loadPackedTable, MARKS, type PackedTable, WORDS } from "./static-table.ts";
-import { openLines } from "./table-files.ts";
+import { CONTROLS, loadPackedTable, MARKS, openLines, type PackedTable, WORDS } from "./static-table.ts";
 
 /** Word lists that distinguish eleven European languages from English. */
 export interface EuroWords {

@@ -4,8 +4,13 @@ import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
 import { QUERY } from "../ranking/tuning.ts";
 import { dot, type Embedder, type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
-import { DIMENSIONS, loadPackedTable, MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
-import { openLines } from "./table-files.ts";
+import {
+  DIMENSIONS,
+  loadPackedTable,
+  MAXIMUM_CHARACTERS,
+  openLines,
+  type StaticTable,
+} from "./static-table.ts";
 
 /** Embeds texts of many languages into the vector space of the English table. */
 export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" | "readForeign">>;

@@ -1,13 +1,11 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { endianness } from "node:os";
+import { join } from "node:path";
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { hashBytes } from "../../base/tokens/token-table.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 import { normalize } from "./embedder.ts";
-import {
-  damagedTable,
-  expectTableSize,
-  type LineTable,
-  openLines,
-  openRows,
-  readScales,
-  readTableFile,
-} from "./table-files.ts";
 
 /** A table of int8 word-piece vectors. */
 export interface StaticTable {
@@ -157,4 +155,171 @@ export async function loadPackedTable(directory: string, count: number): Promise
       }
     },
   };
+}
+
+/** Reads one file of an embedding table. */
+async function readTableFile(directory: string, file: string): Promise<Buffer> {
+  return readFile(join(directory, file)).catch((error: unknown) => {
+    throw missingFile(directory, file, error);
+  });
+}
+
+/** A file of one text a line, without doubles. */
+export async function openLines(directory: string, file: string): Promise<LineTable> {
+  return new LineTable(await readTableFile(directory, file));
+}
+
+const NEW_LINE = 0x0a;
+
+/**
+ * Finds the place of a text among the lines of a file. The file itself is the table: maps of strings take six times the
+ * memory and the time (bar "daemon rss_mb" of `npm run bench -- start`).
+ */
+export class LineTable {
+  readonly size: number;
+  /** The bytes of the longest line. */
+  readonly longest: number;
+  readonly #file: Uint8Array;
+  /** Where each line starts. After the last is the end of the file. */
+  readonly #starts: Uint32Array;
+  /** Places of lines plus one, by their hash or in the next empty slot after it. */
+  readonly #slots: Uint32Array;
+  #text = Buffer.alloc(256);
+
+  constructor(file: Uint8Array) {
+    const lines = file.at(-1) === NEW_LINE ? file : Buffer.concat([file, Buffer.of(NEW_LINE)]);
+    let size = 0;
+    for (let at = 0; at < lines.length; at++) if (lines[at] === NEW_LINE) size++;
+    const starts = new Uint32Array(size + 1);
+    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * size + 1)));
+    let longest = 0;
+    for (let line = 0, start = 0; line < size; line++, start = starts[line]!) {
+      let end = start;
+      while (lines[end] !== NEW_LINE) end++;
+      starts[line + 1] = end + 1;
+      if (end - start > longest) longest = end - start;
+      let slot = hashBytes(lines, start, end) & (slots.length - 1);
+      while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+      slots[slot] = line + 1;
+    }
+    this.size = size;
+    this.longest = longest;
+    this.#file = lines;
+    this.#starts = starts;
+    this.#slots = slots;
+  }
+
+  find(text: string): number | undefined {
+    if (this.#text.length < 3 * text.length) this.#text = Buffer.alloc(3 * text.length);
+    return this.findBytes(this.#text, 0, this.#text.write(text));
+  }
+
+  findBytes(bytes: Uint8Array, start: number, end: number): number | undefined {
+    const last = this.#slots.length - 1;
+    for (let slot = hashBytes(bytes, start, end) & last; ; slot = (slot + 1) & last) {
+      const line = this.#slots[slot]! - 1;
+      if (line < 0) return undefined;
+      if (this.#isLine(line, bytes, start, end)) return line;
+    }
+  }
+
+  #isLine(line: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const from = this.#starts[line]!;
+    if (this.#starts[line + 1]! - 1 - from !== end - start) return false;
+    for (let at = start; at < end; at++) if (this.#file[from + at - start] !== bytes[at]) return false;
+    return true;
+  }
+}
+
+/** Rows of a file. Most catalogs use the words of few. */
+interface Rows {
+  /** The rows in memory. */
+  bytes: Int8Array;
+  /** Returns where a row begins in `bytes`, and reads it if it is not in memory. */
+  find(row: number): number;
+}
+
+/** When this many rows are in memory, all are read. */
+const MOST_ROWS = 4_096;
+
+/** Opens a file of rows of the same width. */
+async function openRows(
+  directory: string,
+  file: string,
+  { count, width }: { readonly count: number; readonly width: number },
+): Promise<Rows> {
+  const descriptor = openTableFile(directory, file);
+  const readAll = () => {
+    const all = new Int8Array(count * width);
+    readSync(descriptor, all, 0, all.length, 0);
+    closeSync(descriptor);
+    return all;
+  };
+  try {
+    expectTableSize(directory, file, fstatSync(descriptor).size, count * width);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  // Windows does not let an upgrade replace a file that is open.
+  if (process.platform === "win32") return { bytes: readAll(), find: (row) => row * width };
+  /** Places in `bytes` plus one. */
+  const places = new Uint16Array(count);
+  let read = 0;
+  const rows: Rows = {
+    bytes: new Int8Array(MOST_ROWS * width),
+    find: (row) => {
+      const place = places[row]!;
+      if (place > 0) return (place - 1) * width;
+      if (read === MOST_ROWS) {
+        rows.bytes = readAll();
+        rows.find = (any) => any * width;
+        return row * width;
+      }
+      readSync(descriptor, rows.bytes, read * width, width, row * width);
+      read += 1;
+      places[row] = read;
+      return (read - 1) * width;
+    },
+  };
+  return rows;
+}
+
+function openTableFile(directory: string, file: string): number {
+  try {
+    return openSync(join(directory, file), "r");
+  } catch (error) {
+    throw missingFile(directory, file, error);
+  }
+}
+
+function expectTableSize(directory: string, file: string, bytes: number, expected: number): void {
+  if (bytes === expected) return;
+  throw damagedTable(directory, `${file} has ${bytes} bytes where ${expected} belong`);
+}
+
+/** The scales of a table's rows. The file is little-endian and its buffer may start at any byte: a copy. */
+async function readScales(directory: string, count: number): Promise<Float32Array> {
+  const bytes = await readTableFile(directory, "scales.f32");
+  expectTableSize(directory, "scales.f32", bytes.byteLength, count * Float32Array.BYTES_PER_ELEMENT);
+  const copy = Uint8Array.from(bytes);
+  const view = new DataView(copy.buffer);
+  const scales =
+    endianness() === "LE"
+      ? new Float32Array(copy.buffer, 0, count)
+      : Float32Array.from({ length: count }, (_, index) => view.getFloat32(index * 4, true));
+  if (scales.every(Number.isFinite)) return scales;
+  throw damagedTable(directory, "scales.f32 holds values that are no numbers");
+}
+
+function damagedTable(directory: string, reason: string): Problem {
+  return unavailable("damaged", `${reason} (${directory}); install the package again.`);
+}
+
+function missingFile(directory: string, file: string, error: unknown): Problem {
+  return unavailable("missing", `${file} cannot be read from ${directory} (${reasonOf(error)}).`);
+}
+
+function unavailable(state: string, reason: string): Problem {
+  return problem("UNAVAILABLE", { name: "The embedding table", state, reason });
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createWordPiece, UNKNOWN_PIECE } from "./static-table.ts";
-import { LineTable } from "./table-files.ts";
+import { createWordPiece, LineTable, UNKNOWN_PIECE } from "./static-table.ts";
 
 const PIECES = [
   "play",
