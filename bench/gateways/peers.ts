@@ -116,7 +116,8 @@ export const PEERS: readonly GatewayPeer[] = [
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   "mcpproxy-go": "the registry of Go modules did not offer github.com/smart-mcp-proxy/mcpproxy-go",
   "pi-mcp-adapter": "it is an extension of the agent Pi and no server of its own",
-  executor: "it reads no config, and its command line adds a local server but cannot connect it: its web page does",
+  executor:
+    "it reads no config, and its command line adds a local server but cannot connect it: its web page does",
 };
 
 function keyhole(...options: string[]): Omit<GatewayPeer, "name"> {
