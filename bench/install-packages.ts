@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** Packages that are installed, or the reason why they are not. */
 export type Installed = { readonly folder: string; readonly version: string } | { readonly reason: string };
 
-/** Packages of npm with their versions, the most important first. */
+/** Packages with their versions, the most important first. */
 export type Packages = Readonly<Record<string, string>>;
 
 /** Programs of others have a folder of their own, outside the project: they are hundreds of megabytes. */
@@ -48,4 +48,24 @@ export function installPackages(
     writeFileSync(done, "");
   }
   return { folder, version: JSON.parse(readFileSync(manifest, "utf8")).version };
+}
+
+/** Installs packages from PyPI into an environment of their own, once for each version. */
+export function installPython(name: string, packages: Packages): Installed {
+  const [version = ""] = Object.values(packages);
+  const folder = join(cacheFolder("peers"), `${name}-${version}`);
+  const done = join(folder, ".installed");
+  if (existsSync(done)) return { folder, version };
+  const wanted = Object.entries(packages).map(([pack, number]) => `${pack}==${number}`);
+  const pip = [join(folder, "bin/pip"), "install", "--quiet", "--disable-pip-version-check", ...wanted];
+  for (const [command = "", ...args] of [["python3", "-m", "venv", folder], pip]) {
+    const { status, stderr, error } = spawnSync(command, args, { encoding: "utf8", timeout: 900_000 });
+    if (status === 0) continue;
+    const line = (stderr ?? "").trim().split("\n").at(-1);
+    return {
+      reason: `pip cannot install ${wanted.join(" ")}: ${error?.message ?? (line || `exit code ${status}`)}`,
+    };
+  }
+  writeFileSync(done, "");
+  return { folder, version };
 }

@@ -1,4 +1,4 @@
-// Keyhole beside gateways that install from npm: the same five real servers behind each, in turns in one run. Times of
+// Keyhole beside gateways that install from npm or PyPI: the same five real servers behind each, in turns in one run. Times of
 // starts are from the first request to its answer; `first_call` is from the same moment until a file has been read.
 // `tokens_to_file` counts all that a model reads and writes until then: the menu, the search, the call, the file.
 // `rss_mb` is the memory of the system without the servers behind it, daemons included. `left_processes` still run after
@@ -11,10 +11,10 @@ import { join } from "node:path";
 import { loadTokenCounter } from "keyhole";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { type Figures, type Measured, measureBroken, measureStarts } from "./gateways/measure.ts";
-import { PEERS } from "./gateways/peers.ts";
+import { LEFT_OUT, PEERS } from "./gateways/peers.ts";
 import { FIFTH, fiveServers } from "./gateways/servers.ts";
 import { connectStdio, type ListedTool } from "./gateways/stdio-client.ts";
-import { installPackages } from "./install-packages.ts";
+import { installPackages, installPython } from "./install-packages.ts";
 import { percentile } from "./percentile.ts";
 
 const ROUNDS = 3;
@@ -31,13 +31,17 @@ export const benchmark: Benchmark = async ({ systems }) => {
   const known = tools.map(({ name }) => name);
   const rounds = new Map<string, Figures[]>();
   const ready = PEERS.filter(({ name }) => systems?.includes(name) ?? true).flatMap((peer): Measured[] => {
-    const installed = peer.packages && installPackages("peers", peer.name, peer.packages);
+    const { name, packages, python } = peer;
+    const installed = python
+      ? installPython(name, python)
+      : packages && installPackages("peers", name, packages);
     if (installed && "reason" in installed) {
       console.error(`peers: without ${peer.name}: ${installed.reason}`);
       return [];
     }
     return [{ peer, installed: installed?.folder ?? "", fifth: fifth.folder, known, countTokens }];
   });
+  for (const [name, reason] of Object.entries(LEFT_OUT)) console.error(`peers: without ${name}: ${reason}`);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const measured of ready) {
       const { name } = measured.peer;

@@ -36,6 +36,8 @@ export interface ToolCall {
 export interface GatewayPeer {
   readonly name: string;
   readonly packages?: Packages;
+  /** Packages of PyPI instead. */
+  readonly python?: Packages;
   /** Writes the config and says how to start it. It speaks MCP over stdio. */
   start(setup: GatewaySetup): Promise<Start>;
   /** Stops the daemon that it leaves for the next client. */

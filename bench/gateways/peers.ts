@@ -84,7 +84,41 @@ export const PEERS: readonly GatewayPeer[] = [
     search: (query) => ({ name: "search", args: { query } }),
     call: (server, tool, args) => ({ name: `${server}_${tool}`, args }),
   },
+  {
+    name: "fastmcp-search",
+    python: { fastmcp: "4.1.2" },
+    start: async (setup) => {
+      const config = await writeConfig(setup, "fastmcp.json", { mcpServers: setup.servers });
+      return inEnvironment(setup, "python", resolve(import.meta.dirname, "fastmcp-server.py"), config);
+    },
+    search: (query) => ({ name: "search_tools", args: { query } }),
+    call: (server, tool, args) => ({
+      name: "call_tool",
+      args: { name: `${server}_${tool}`, arguments: args },
+    }),
+  },
+  {
+    // The descriptions of its tools name every tool, so that a model can call one at once.
+    name: "mcp-compressor",
+    python: { "mcp-compressor": "0.38.2" },
+    start: async (setup) => {
+      const config = await writeConfig(setup, "compressor.json", { mcpServers: setup.servers });
+      return inEnvironment(setup, "mcp-compressor", "--config", config);
+    },
+    call: (server, tool_name, tool_input) => ({
+      name: `${server}_invoke_tool`,
+      args: { tool_name, tool_input },
+    }),
+  },
 ];
+
+/** Systems that people compare Keyhole with and that are not measured, with the reason. */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  "mcpproxy-go": "the registry of Go modules did not offer github.com/smart-mcp-proxy/mcpproxy-go",
+  "pi-mcp-adapter": "it is an extension of the agent Pi and no server of its own",
+  executor:
+    "it reads no config, and its command line adds a local server but cannot connect it: its web page does",
+};
 
 function keyhole(...options: string[]): Omit<GatewayPeer, "name"> {
   return {
@@ -115,6 +149,10 @@ function node({ folder }: GatewaySetup, ...args: string[]): Start {
 
 function program({ folder, installed }: GatewaySetup, bin: string, ...args: string[]): Start {
   return { command: join(installed, "node_modules/.bin", bin), args, cwd: folder, env: homeIn(folder) };
+}
+
+function inEnvironment({ folder, installed }: GatewaySetup, bin: string, ...args: string[]): Start {
+  return { command: join(installed, "bin", bin), args, cwd: folder, env: homeIn(folder) };
 }
 
 /** State and caches of one run are its own, so that a cold start is cold. */

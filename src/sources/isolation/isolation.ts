@@ -104,9 +104,10 @@ async function reachListed(hosts: readonly string[], { onHost }: Isolation): Pro
     channels: ["ipc"],
     attach: (child) => {
       child.channel?.unref();
-      child.once("message", (_, handle) => {
-        if (!(handle instanceof Server)) return;
-        const listener = handle;
+      child.once("message", (_, listener) => {
+        // Nothing that keeps the other end can hand over more.
+        if (child.connected) child.disconnect();
+        if (!(listener instanceof Server)) return;
         listener.maxConnections = MOST_CONNECTIONS;
         listener.on("connection", (socket) => proxy.emit("connection", socket)).unref();
         child.once("exit", () => listener.close());
