@@ -104,8 +104,8 @@ export interface ChatAgent {
   list(topic: Topic): Promise<readonly Fact[]>;
   /** Lines to pick from, the most likely first. */
   choices(topic: PickTopic): Promise<readonly Choice[]>;
-  /** Changes the model, by its name or by `provider/name`. */
-  setModel(name: string): Promise<void>;
+  /** Changes the model, by its name or by `provider/name`. Asks for the key of a provider that has none. */
+  setModel(name: string, ask: AskText): Promise<void>;
   /** Resumes a session, by default the last one, and returns its messages. */
   resume(session?: string): Promise<readonly PastMessage[]>;
   /** Goes back to before an earlier message. Returns the messages that stay, and the one gone back to. */

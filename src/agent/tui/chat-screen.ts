@@ -5,11 +5,12 @@ import { ApprovalView } from "./approval-view.ts";
 import { count } from "./block-text.ts";
 import { BlockView } from "./block-view.ts";
 import type { Chat } from "./chat.ts";
-import type { ChatStatus, Choice, PermissionMode } from "./chat-agent.ts";
-import type { ChatBlock, ChatState, Picker } from "./chat-state.ts";
+import type { ChatStatus, PermissionMode } from "./chat-agent.ts";
+import type { ChatBlock, ChatState } from "./chat-state.ts";
 import { InputBox, putFirst } from "./input-box.ts";
-import { typedText, useDraft, useLatest } from "./line-editor.ts";
+import { typedText, useDraft } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
+import { PickerView } from "./picker-view.ts";
 import { colour, column } from "./terminal-text.ts";
 import { TextQuestionView } from "./text-question.ts";
 import { wrapHard } from "./wrap-text.ts";
@@ -143,6 +144,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       lines: draftLines,
       files: permission ? [] : files,
       ready: state.phase === "idle",
+      takesPastes: question === undefined,
       isTaken: (input, key) => {
         if (picker !== undefined || question !== undefined) return true;
         if (card) return attention.isReady() && !key.ctrl;
@@ -274,74 +276,4 @@ function statusText({ mode, model, tokens, window, cost }: ChatStatus): string {
     cost === undefined ? "" : `$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`,
   ];
   return parts.filter((part) => part !== "").join(" · ");
-}
-
-/** Rows for the title, the hint and the draft. */
-const OTHER_ROWS = 8;
-
-interface PickerViewProps {
-  readonly picker: Picker;
-  readonly rows: number;
-  onPick(choice: Choice): void;
-  onClose(): void;
-}
-
-/** A list to pick from: the arrows move, letters filter, Enter picks, Esc closes. */
-function PickerView({ picker, rows, onPick, onClose }: PickerViewProps): ReactNode {
-  const position = useLatest({ filter: "", at: 0 });
-  const { shown } = position;
-  const fitting = matching(picker.choices, shown.filter);
-  const height = Math.max(3, rows - OTHER_ROWS);
-  const top = Math.max(0, Math.min(shown.at - Math.floor(height / 2), fitting.length - height));
-
-  function move(at: number, filter = position.latest().filter): void {
-    const most = matching(picker.choices, filter).length - 1;
-    position.set({ filter, at: Math.max(0, Math.min(at, most)) });
-  }
-
-  useInput((input, key) => {
-    const { filter, at } = position.latest();
-    if (key.escape || (key.ctrl && input === "c")) onClose();
-    else if (key.return) {
-      const choice = matching(picker.choices, filter)[at];
-      if (choice) onPick(choice);
-    } else if (key.upArrow) move(at - 1);
-    else if (key.downArrow) move(at + 1);
-    else if (key.pageUp) move(at - height);
-    else if (key.pageDown) move(at + height);
-    else if (key.backspace || key.delete) move(0, filter.slice(0, -1));
-    else if (!key.ctrl && !key.meta && !key.tab) move(0, filter + typedText(input));
-  });
-
-  return column(
-    { marginTop: 1 },
-    h(
-      Text,
-      { bold: true, ...colour("yellow") },
-      `${picker.title}${shown.filter === "" ? "" : ` ${shown.filter}`}`,
-    ),
-    fitting.length === 0 ? h(Text, { dimColor: true }, "  nothing fits") : null,
-    fitting
-      .slice(top, top + height)
-      .map((choice, index) =>
-        h(
-          Text,
-          { key: choice.id, wrap: "truncate", bold: top + index === shown.at },
-          `${top + index === shown.at ? "›" : " "} ${lineOf(choice)}`,
-        ),
-      ),
-    h(Text, { dimColor: true }, "↑↓ and Enter pick; letters filter; Esc closes."),
-  );
-}
-
-function matching(choices: readonly Choice[], filter: string): readonly Choice[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  return choices.filter((choice) => {
-    const text = lineOf(choice).toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-}
-
-function lineOf({ name, text }: Choice): string {
-  return toVisibleLine(text === "" ? name : `${name}  ${text}`);
 }

@@ -338,7 +338,7 @@ export class Chat {
   }
 
   private async setModel(name: string): Promise<void> {
-    await this.agent.setModel(name);
+    await this.agent.setModel(name, (question) => this.questions.ask(question));
     this.refresh();
     this.notice(toVisibleText(`The model is ${this.agent.status().model}.`));
   }

@@ -1,8 +1,8 @@
-import { Text, useInput } from "ink";
+import { Text, useInput, usePaste } from "ink";
 import { createElement as h, type ReactNode, useEffect, useState } from "react";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import type { TextQuestion } from "./chat-agent.ts";
-import { EMPTY_DRAFT, edit, keyToEdit, useLatest } from "./line-editor.ts";
+import { EMPTY_DRAFT, edit, type InputDraft, keyToEdit, typedText, useLatest } from "./line-editor.ts";
 import { colour, column } from "./terminal-text.ts";
 import { wrapHard } from "./wrap-text.ts";
 
@@ -33,7 +33,10 @@ export function TextQuestionView({ question, columns, onAnswer }: TextQuestionPr
 
   useInput((input, key) => {
     const now = draft.latest();
-    if (key.escape || (key.ctrl && input === "c")) onAnswer(undefined);
+    // Fast typing can arrive together with its Enter.
+    const entered = input.length > 1 && input.endsWith("\r") ? insert(now, input) : undefined;
+    if (entered) onAnswer(entered.text.trim());
+    else if (key.escape || (key.ctrl && input === "c")) onAnswer(undefined);
     else if (key.return) now.text.trim() === "" ? undefined : onAnswer(now.text.trim());
     else if (key.tab) draft.set(suggested[0] === undefined ? now : typed(suggested[0]));
     else {
@@ -41,6 +44,8 @@ export function TextQuestionView({ question, columns, onAnswer }: TextQuestionPr
       if (change) draft.set(edit(now, change));
     }
   });
+
+  usePaste((pasted) => draft.set(insert(draft.latest(), pasted)));
 
   const shown = isSecret ? "•".repeat([...text].length) : text;
   const at = isSecret ? [...text.slice(0, cursor)].length : cursor;
@@ -71,16 +76,20 @@ export function TextQuestionView({ question, columns, onAnswer }: TextQuestionPr
 
 const typed = (text: string) => ({ ...EMPTY_DRAFT, text, cursor: text.length });
 
+function insert(draft: InputDraft, text: string): InputDraft {
+  return edit(draft, { type: "insert", text: typedText(text).replaceAll(/\s*\n\s*/g, " ").trim() });
+}
+
 /** Questions for a line of text, one at a time. `show` draws the question, or takes it away. */
 export function createTextQuestions(show: (question: TextQuestion | undefined) => void) {
   let answer: ((text: string | undefined) => void) | undefined;
   return {
     /** Undefined if the person leaves it open. */
-    ask: async (question: TextQuestion, signal: AbortSignal): Promise<string | undefined> => {
+    ask: async (question: TextQuestion, signal?: AbortSignal): Promise<string | undefined> => {
       const { promise, resolve } = Promise.withResolvers<string | undefined>();
       answer = resolve;
-      signal.addEventListener("abort", () => resolve(undefined), { once: true });
-      if (signal.aborted) resolve(undefined);
+      signal?.addEventListener("abort", () => resolve(undefined), { once: true });
+      if (signal?.aborted) resolve(undefined);
       show(question);
       return promise.finally(() => show(undefined));
     },

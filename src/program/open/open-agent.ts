@@ -27,6 +27,7 @@ import type { ApprovalFace } from "../../gateway/approvals.ts";
 import { pathsIn } from "../../sources/isolation/isolation.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
+import { keepKey } from "./first-run.ts";
 import { folderContents, isTrusted } from "./folder-trust.ts";
 import type { LoadedSettings } from "./load-settings.ts";
 import { openConfig } from "./open-config.ts";
@@ -36,9 +37,10 @@ import { openTelemetry } from "./open-telemetry.ts";
 import { tellDamage } from "./person-grants.ts";
 import type { ConfigOptions } from "./read-servers.ts";
 import { saveSetting } from "./save-setting.ts";
+import { openSecrets } from "./secrets.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 import { giveTrust, holdsNothing, trustRequest } from "./trust-folder.ts";
-import { ownFolders } from "./user-folders.ts";
+import { ownConfig, ownFolders } from "./user-folders.ts";
 
 export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
   readonly folder: string;
@@ -165,6 +167,12 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
     setModel: (name) => {
       providers = withModel(...chooseProvider(providers, name));
       wasModelChosen = true;
+    },
+    keepKey: async (provider, key) => {
+      knowSecrets([key]);
+      await keepKey(provider, key, { file: ownConfig(), secrets: openSecrets() });
+      const { [provider as "openai"]: part } = providers;
+      providers = { ...providers, [provider]: { ...part, apiKey: key } };
     },
     observe: (events) => (record ? observed(events, record) : events),
     close: async () => {
