@@ -36,6 +36,7 @@ import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { tellDamage } from "./person-grants.ts";
 import type { ConfigOptions } from "./read-servers.ts";
+import { readSettingsFile } from "./read-settings-file.ts";
 import { saveSetting } from "./save-setting.ts";
 import { openSecrets } from "./secrets.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
@@ -196,7 +197,7 @@ function openPermissions(
     root: folder,
     user: { ...user, allow: [...user.allow, ...allow, ...(allowWrite ? ["fs-write(**)"] : [])] },
     project,
-    ...(keepsRules && { store: projectRules(settings, folder) }),
+    store: keepsRules ? projectRules(settings, folder) : ownRules(folder),
   });
 }
 
@@ -303,6 +304,20 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
       if (!wasTrusted) return;
       await giveTrust({ contents: await folderContents(folder), servers: [] });
+    },
+  };
+}
+
+/** Saves rules for a folder that is not trusted in the person's own file: its files count for nothing. */
+function ownRules(folder: string): RuleStore {
+  const file = ownConfig();
+  return {
+    place: file,
+    allow: async (rules) => {
+      const read = await readSettingsFile(file);
+      const before = read.state === "read" ? read.value.permissions?.folders?.[folder] : undefined;
+      const allow = [...new Set([...(before ?? []), ...rules])];
+      await saveSetting(["permissions", "folders", folder], allow, { file });
     },
   };
 }
