@@ -41,28 +41,31 @@ test.skipIf(noTerminal).each(SIZES)(
   },
 );
 
-test.skipIf(noTerminal)("a model of a provider without a key asks for it, and shows and logs it nowhere", async () => {
-  const lists = await serveModelLists(["our-own-model"]);
-  const { home, open } = await chatPlace(() => ({ text: "Yes." }), {
-    env: { OPENAI_BASE_URL: `${lists.url}/v1` },
-  });
-  const terminal = open();
-  await terminal.sees("asks (⇧Tab)");
-  await terminal.send("/model openai/our-own-model");
-  await terminal.sees("Key of openai:");
-  terminal.type("go");
-  await terminal.sees("› ••");
-  terminal.paste("od");
-  await terminal.sees("› ••••");
-  terminal.press("Enter");
-  await terminal.sees("The model is openai our-own-model.");
-  expect(terminal.screen()).not.toContain("good");
-  expect(lists.requests.at(-1)?.headers.authorization).toBe("Bearer good");
-  const settings = JSON.parse(readFileSync(join(home, ".keyhole/settings.json"), "utf8"));
-  expect(settings.providers.openai.apiKey).toBe(`\${secret:openai}`);
-  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
-  const holding = files.filter(({ parentPath, name }) =>
-    readFileSync(join(parentPath, name), "latin1").includes('"good"'),
-  );
-  expect(holding.map(({ name }) => name.replace(/-wal$/, ""))).toEqual(["secrets.db"]);
-});
+test.skipIf(noTerminal)(
+  "a model of a provider without a key asks for it, and shows and logs it nowhere",
+  async () => {
+    const lists = await serveModelLists(["our-own-model"]);
+    const { home, open } = await chatPlace(() => ({ text: "Yes." }), {
+      env: { OPENAI_BASE_URL: `${lists.url}/v1` },
+    });
+    const terminal = open();
+    await terminal.sees("asks (⇧Tab)");
+    await terminal.send("/model openai/our-own-model");
+    await terminal.sees("Key of openai:");
+    terminal.type("go");
+    await terminal.sees("› ••");
+    terminal.paste("od");
+    await terminal.sees("› ••••");
+    terminal.press("Enter");
+    await terminal.sees("The model is openai our-own-model.");
+    expect(terminal.screen()).not.toContain("good");
+    expect(lists.requests.at(-1)?.headers.authorization).toBe("Bearer good");
+    const settings = JSON.parse(readFileSync(join(home, ".keyhole/settings.json"), "utf8"));
+    expect(settings.providers.openai.apiKey).toBe(`\${secret:openai}`);
+    const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    const holding = files.filter(({ parentPath, name }) =>
+      readFileSync(join(parentPath, name), "latin1").includes('"good"'),
+    );
+    expect(holding.map(({ name }) => name.replace(/-wal$/, ""))).toEqual(["secrets.db"]);
+  },
+);

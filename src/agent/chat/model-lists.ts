@@ -141,7 +141,8 @@ export function missingKey(
   provider: string,
   env: NodeJS.ProcessEnv = process.env,
 ): string | undefined {
-  if (!isProviderSupported(provider) || providersWithKeys(providers, env).includes(provider)) return undefined;
+  if (!isProviderSupported(provider) || providersWithKeys(providers, env).includes(provider))
+    return undefined;
   return keyVariable(provider);
 }
 

@@ -7,12 +7,11 @@ import { BlockView } from "./block-view.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatStatus, PermissionMode } from "./chat-agent.ts";
 import type { ChatBlock, ChatState } from "./chat-state.ts";
+import { PickerView, TextQuestionView } from "./dialogue.ts";
 import { InputBox, putFirst } from "./input-box.ts";
 import { typedText, useDraft } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
-import { PickerView } from "./picker-view.ts";
 import { colour, column } from "./terminal-text.ts";
-import { TextQuestionView } from "./text-question.ts";
 import { wrapHard } from "./wrap-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */

@@ -16,10 +16,10 @@ import {
   toFailure,
 } from "./chat-texts.ts";
 import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
+import { createTextQuestions } from "./dialogue.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 import { PromptSender } from "./send-prompt.ts";
 import { isStreamed, StreamFrames } from "./stream-frames.ts";
-import { createTextQuestions } from "./text-question.ts";
 
 /** A conversation on a screen: its state, and the actions of the person. */
 export class Chat {

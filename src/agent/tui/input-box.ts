@@ -79,11 +79,14 @@ export function InputBox(props: InputBoxProps): ReactNode {
       if (next) change(next);
     }
   });
-  usePaste((text) => {
-    props.onType();
-    const image = pastedImage(text);
-    change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
-  }, { isActive: props.takesPastes });
+  usePaste(
+    (text) => {
+      props.onType();
+      const image = pastedImage(text);
+      change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
+    },
+    { isActive: props.takesPastes },
+  );
 
   return column(
     { marginTop: 1 },

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { fakeStreams } from "../../../test/fake-terminal.ts";
 import { serveModelLists } from "../../../test/model-list-server.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { createDialogue } from "../../agent/tui/show-dialogue.ts";
+import { createDialogue } from "../../agent/tui/dialogue.ts";
 import { firstRun, isFirstRun } from "./first-run.ts";
 import { loadSettings } from "./load-settings.ts";
 import { createSecrets } from "./secrets.ts";

@@ -6,7 +6,7 @@ import {
   PROVIDERS,
   type ProviderName,
 } from "../../agent/models/providers/providers.ts";
-import type { Dialogue } from "../../agent/tui/show-dialogue.ts";
+import type { Dialogue } from "../../agent/tui/dialogue.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { systemClock } from "../../base/util/clock.ts";
 import { nearest } from "../../base/util/nearest.ts";
@@ -36,7 +36,12 @@ interface FirstRunOptions {
  * Asks for a provider, its key and a model of the provider's list. Keeps the key among the secrets and the rest in a
  * file that only its owner can read. Returns false if the person leaves without an answer.
  */
-export async function firstRun({ dialogue, file, secrets, env = process.env }: FirstRunOptions): Promise<boolean> {
+export async function firstRun({
+  dialogue,
+  file,
+  secrets,
+  env = process.env,
+}: FirstRunOptions): Promise<boolean> {
   const { say } = dialogue;
   const provider = await askProvider(dialogue);
   if (!provider) return false;
@@ -69,7 +74,10 @@ export async function keepKey(
 async function askProvider({ say, pick }: Dialogue): Promise<ProviderName | undefined> {
   const names = getSupportedProviders().filter((name) => name !== "custom");
   say("No model provider is set up yet. Choose one; Esc leaves.");
-  const chosen = await pick("Provider:", names.map((name) => ({ id: name, name, text: keyVariable(name) ?? "" })));
+  const chosen = await pick(
+    "Provider:",
+    names.map((name) => ({ id: name, name, text: keyVariable(name) ?? "" })),
+  );
   if (chosen !== undefined) say(`Provider: ${chosen}`);
   return chosen as ProviderName | undefined;
 }
