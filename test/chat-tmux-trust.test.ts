@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chatPlace, noTerminal } from "./chat-kit.ts";
@@ -49,5 +49,43 @@ test.skipIf(noTerminal)(
     // The conversation goes on.
     expect(last).toContain("Answer: hello");
     expect(existsSync(join(folder, "hook-ran"))).toBe(true);
+  },
+);
+
+test.skipIf(noTerminal).each([
+  [80, 24],
+  [120, 40],
+])(
+  "always holds in a folder that was refused trust, and is kept with the person (%i×%i)",
+  async (columns, rows) => {
+    const { open, folder, home } = await chatPlace(
+      ({ messages }) => {
+        const { role, text } = messages.at(-1)!;
+        if (role === "tool") return { text: `Tool: ${text}.` };
+        return { calls: [{ name: "shell", args: { command: text } }] };
+      },
+      { files: { "AGENTS.md": "Be kind.", "say.mjs": "console.log('said', process.argv[2]);" } },
+    );
+    const enter = async () => {
+      const terminal = open();
+      terminal.resize(columns, rows);
+      await terminal.sees("Trust this folder as it is now?");
+      await terminal.sees("↑↓ and Enter answer");
+      terminal.press("Escape");
+      await terminal.sees("Not trusted");
+      await terminal.send("node say.mjs one");
+      return terminal;
+    };
+    const first = await enter();
+    await first.sees("yes, always");
+    await first.sees("or a digit");
+    first.press("3");
+    await first.sees("Tool: said one");
+    const { permissions } = JSON.parse(readFileSync(join(home, ".keyhole/settings.json"), "utf8"));
+    expect(permissions).toEqual({ folders: { [folder]: ["shell-run(node say.mjs one)"] } });
+    expect(existsSync(join(folder, ".keyhole"))).toBe(false);
+    first.press("C-c", "C-c");
+    await first.ends();
+    await (await enter()).sees("Tool: said one");
   },
 );

@@ -28,15 +28,7 @@ export function openFakeTerminal(
     isFile,
   }: { columns?: number; files?: string[] } & Partial<ChatOptions> = {},
 ): FakeTerminal {
-  const written: string[] = [];
-  const stdout = Object.assign(new PassThrough(), { columns, rows: 30, isTTY: true });
-  stdout.on("data", (chunk: Buffer) => written.push(String(chunk)));
-  const stdin = Object.assign(new PassThrough(), {
-    isTTY: true,
-    setRawMode: () => stdin,
-    ref: () => stdin,
-    unref: () => stdin,
-  });
+  const { stdin, stdout, text, raw, type } = fakeStreams(columns);
   const chat = new Chat(agent, { isFile: isFile ?? (async (path) => files.includes(path)) });
   let leave = () => {};
   const closed = showChat(chat, {
@@ -53,19 +45,39 @@ export function openFakeTerminal(
     leave();
     await closed;
   });
-  const text = () => stripVTControlCharacters(written.join(""));
   return {
     chat,
     closed,
-    type: async (keys) => {
-      stdin.write(keys);
-      await expect.poll(() => stdin.readableLength, { timeout: 20_000, interval: 5 }).toBe(0);
-    },
+    type,
     text,
-    raw: () => written.join(""),
+    raw,
     sees: (wanted) =>
       expect
         .poll(text, { timeout: 20_000, interval: 10 })
         [typeof wanted === "string" ? "toContain" : "toMatch"](wanted as never),
+  };
+}
+
+/** Two streams that are a terminal for the program, and what it has written. */
+export function fakeStreams(columns = 80) {
+  const written: string[] = [];
+  const stdout = Object.assign(new PassThrough(), { columns, rows: 30, isTTY: true });
+  stdout.on("data", (chunk: Buffer) => written.push(String(chunk)));
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin,
+  });
+  const raw = () => written.join("");
+  return {
+    stdin,
+    stdout,
+    raw,
+    text: () => stripVTControlCharacters(raw()),
+    type: async (keys: string) => {
+      stdin.write(keys);
+      await expect.poll(() => stdin.readableLength, { timeout: 20_000, interval: 5 }).toBe(0);
+    },
   };
 }

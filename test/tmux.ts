@@ -15,6 +15,8 @@ export function tmuxMissing(): string | undefined {
 export interface Terminal {
   /** Types text as it is. */
   type(text: string): void;
+  /** Pastes text, as a terminal marks it for programs that ask for that. */
+  paste(text: string): void;
   /** Presses keys by tmux's names for them. */
   press(...keys: string[]): void;
   resize(columns: number, rows: number): void;
@@ -69,6 +71,10 @@ export function openTerminal(
     return last;
   };
   return {
+    paste: (text) => {
+      tmux("set-buffer", text);
+      tmux("paste-buffer", "-p");
+    },
     type: (text) => void tmux("send-keys", "-l", text),
     press,
     kill: () => void process.kill(Number(tmux("display-message", "-p", "#{pane_pid}").stdout), "SIGKILL"),

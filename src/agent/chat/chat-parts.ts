@@ -50,6 +50,8 @@ export interface ChatParts {
    * @throws PROVIDER_NOT_SUPPORTED
    */
   setModel(name: string): void;
+  /** Keeps the key of a provider among the secrets, and uses it from now on. */
+  keepKey(provider: string, key: string): Promise<void>;
   /** Passes events on, and records them if telemetry is on. */
   observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
   /** Stops everything and deletes large results. */

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { toArgs } from "../../base/json-schema/args.ts";
 import { problem } from "../../base/problems/problem.ts";
-import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
+import { fieldsOf, textOf } from "../../base/util/plain-object.ts";
 import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
+import { checkOutside, markOutside } from "../../core/operations/answer-parts.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import type { AskText, ChatAgent, CustomCommand } from "../tui/chat-agent.ts";
+import type { PromptFile } from "../loop/agent-event.ts";
+import type { AskText, ChatAgent, CustomCommand, PromptMessage } from "../tui/chat-agent.ts";
 import { readMarkdownFiles } from "./markdown-files.ts";
-import { toPromptMessages } from "./prompt-messages.ts";
 
 /** Commands beside the chat's own: Markdown files of the person and of a trusted project, and prompts of servers. */
 export interface CustomCommands {
@@ -101,4 +103,47 @@ function toParams(entry: Entry, argument: string): Record<string, string> {
   const rest = named.reduce((text, [whole]) => text.replace(whole, ""), argument).trim();
   const [first] = names.filter((name) => !(name in params));
   return rest === "" || first === undefined ? params : { ...params, [first]: rest };
+}
+
+/**
+ * The messages of a loaded prompt, with their roles. A server's own words have no mark, because the person chose them
+ * as instructions; the documents that it encloses are text of others.
+ */
+function toPromptMessages(value: unknown, server: string): PromptMessage[] {
+  const { messages } = fieldsOf(value);
+  if (!Array.isArray(messages)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return [{ role: "user", prompt: toVisibleText(text) }];
+  }
+  return messages.map((message): PromptMessage => {
+    const { role, content } = fieldsOf(message);
+    if (typeof content === "string") return { role: roleOf(role), prompt: toVisibleText(content) };
+    const image = imageOf(content);
+    const about = aboutBlock(content, server);
+    // Providers take images of the person alone.
+    return role === "assistant" || !image
+      ? { role: roleOf(role), prompt: about }
+      : { role: "user", prompt: about, files: [image] };
+  });
+}
+
+function roleOf(role: unknown): PromptMessage["role"] {
+  return role === "assistant" ? "assistant" : "user";
+}
+
+function imageOf(block: unknown): PromptFile | undefined {
+  const { mimeType, data } = fieldsOf(block);
+  if (typeof mimeType !== "string" || !mimeType.startsWith("image/") || typeof data !== "string")
+    return undefined;
+  return { mediaType: mimeType, data };
+}
+
+/** A text for a block that is none, as the gateway describes it. */
+function aboutBlock(block: unknown, server: string): string {
+  const { type, uri, name, mimeType, bytes, text } = fieldsOf(block);
+  const what = [name, uri, mimeType, bytes === undefined ? undefined : `${bytes} bytes`]
+    .filter((part) => part !== undefined)
+    .join(", ");
+  const line = toVisibleText(`[${textOf(type) ?? "content"}: ${what}]`);
+  return typeof text === "string" ? `${line}\n${markOutside(text, checkOutside(text, server))}` : line;
 }

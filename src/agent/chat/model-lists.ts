@@ -52,10 +52,7 @@ export function createModelLists({
       const ready = [...new Set<string>([inUse, ...providersWithKeys(settings)])];
       const found = await Promise.all(ready.map((provider) => listOf(provider, settings)));
       const rows = ready.flatMap((provider, index) => {
-        const known = MODEL_FACTS.filter((facts) => facts.provider === provider).map(({ name }) => name);
-        const listed = found[index];
-        const names = listed ? [...known.filter((name) => isModelNamed(name, listed)), ...listed] : known;
-        return [...new Set(names)].map((name) => toChoice(provider, name));
+        return modelNames(provider, found[index]).map((name) => toChoice(provider, name));
       });
       const current = { id: `${inUse}/${model() ?? ""}`, name: modelName(), text: "in use" };
       return [current, ...rows.filter(({ id }) => id !== current.id)];
@@ -78,11 +75,18 @@ export function createModelLists({
   };
 }
 
-function toChoice(provider: string, name: string): Choice {
+/** The models of a provider, the best known first: those of its own list, if it is there. */
+export function modelNames(provider: string, listed: readonly string[] | undefined): string[] {
+  const known = MODEL_FACTS.filter((facts) => facts.provider === provider).map(({ name }) => name);
+  const names = listed ? [...known.filter((name) => isModelNamed(name, listed)), ...listed] : known;
+  return [...new Set(names)];
+}
+
+export function toChoice(provider: string, name: string, id = `${provider}/${name}`): Choice {
   const facts = modelFacts(name);
   const cost = facts?.price ? `, $${facts.price.input} in, $${facts.price.output} out` : "";
   return {
-    id: `${provider}/${name}`,
+    id,
     name: `${provider} ${name}`,
     text: facts ? `${Math.round(facts.window / 1_000)}k tokens${cost}` : "",
   };
@@ -129,6 +133,22 @@ export function providersWithKeys(
     const given = (providers[name] as { readonly apiKey?: string } | undefined)?.apiKey;
     return Boolean(given?.trim()) || apiKey.some((variable) => env[variable]?.trim());
   });
+}
+
+/** The variable that would hold the key of a provider, if it has none. */
+export function missingKey(
+  providers: ProviderSettings,
+  provider: string,
+  env: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  if (!isProviderSupported(provider) || providersWithKeys(providers, env).includes(provider))
+    return undefined;
+  return keyVariable(provider);
+}
+
+/** The variable that holds a provider's key. */
+export function keyVariable(provider: ProviderName): string | undefined {
+  return (PROVIDERS[provider].env as { readonly apiKey?: readonly string[] }).apiKey?.[0];
 }
 
 /** A provider's name by OpenTelemetry's conventions. */

@@ -12,6 +12,7 @@ import { type Ask, EventQueue, type Untraced } from "../loop/run-context.ts";
 import { toContent } from "../loop/turn.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
 import type {
+  AskText,
   ChatAgent,
   ChatRunOptions,
   Choice,
@@ -31,7 +32,7 @@ import { type ChatQuestions, noticeOf, type PersonCall, runPersonCall } from "./
 import { createChatServers } from "./chat-servers.ts";
 import type { CustomCommands } from "./custom-commands.ts";
 import { exportChat } from "./export-chat.ts";
-import { createModelLists } from "./model-lists.ts";
+import { chooseProvider, createModelLists, missingKey } from "./model-lists.ts";
 
 export type AdaptedChat = Awaited<ReturnType<typeof toChatAgent>>;
 
@@ -72,7 +73,7 @@ export async function toChatAgent(
       compact: (focus, options) => chat.compact(focus, options),
       list: (topic) => chatFacts(topic, opened, chat.costs),
       choices: (topic, about) => chat.choices(topic, about),
-      setModel: (name) => chat.setModel(name),
+      setModel: (name, ask) => chat.setModel(name, ask),
       resume: async (wanted = "last") => {
         await chat.open(wanted);
         return pastOf(chat.session);
@@ -299,7 +300,14 @@ class ChatConversation {
       }));
   }
 
-  async setModel(name: string): Promise<void> {
+  async setModel(name: string, ask: AskText): Promise<void> {
+    const [{ default: provider }] = chooseProvider(this.opened.providers(), name);
+    const variable = missingKey(this.opened.providers(), provider);
+    if (variable !== undefined) {
+      const about = `It is not shown, and kept among the secrets. The variable ${variable} works too.`;
+      const key = await ask({ title: `Key of ${provider}:`, about, isSecret: true });
+      if (key !== undefined) await this.opened.keepKey(provider, key);
+    }
     await this.models.check(name);
     this.opened.setModel(name);
   }

@@ -10,7 +10,6 @@ import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { holdLock } from "../../core/audit/chain-writer.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { createSessionId, headOf, isSessionId, readSession, type StoredSession } from "./read-session.ts";
-import type { CallProgress } from "./run-context.ts";
 
 /** The log of one conversation. */
 export interface SessionLog {
@@ -18,7 +17,7 @@ export interface SessionLog {
   message(message: ModelMessage): void;
   event(event: AgentEvent): void;
   /** Notes how far a call has come. Resolves when that is written. */
-  call(id: string, progress: CallProgress): Promise<void>;
+  call(id: string, progress: "runs" | "waits" | "allowed"): Promise<void>;
   /** Notes that a summary stands for all messages but the last `kept`. */
   compacted(record: { readonly summary: string; readonly kept: number }): void;
   /** Notes that only this many messages still count. */

@@ -113,8 +113,8 @@ export interface ChatAgent {
   list(topic: Topic): Promise<readonly Fact[]>;
   /** Lines to pick from, the most likely first. `about` is the message to go back to, or the note. */
   choices(topic: PickTopic, about?: string): Promise<readonly Choice[]>;
-  /** Changes the model, by its name or by `provider/name`. */
-  setModel(name: string): Promise<void>;
+  /** Changes the model, by its name or by `provider/name`. Asks for the key of a provider that has none. */
+  setModel(name: string, ask: AskText): Promise<void>;
   /**
    * Changes how much the model thinks before it answers.
    * @throws INVALID_INPUT for a level that does not exist

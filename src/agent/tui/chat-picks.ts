@@ -1,4 +1,4 @@
-import type { ChatAgent, Choice, PastMessage, PickTopic } from "./chat-agent.ts";
+import type { AskText, ChatAgent, Choice, PastMessage, PickTopic } from "./chat-agent.ts";
 import type { Picker } from "./chat-state.ts";
 import { THINKING_LEVELS } from "./commands.ts";
 
@@ -7,6 +7,7 @@ export interface PickHost {
   readonly agent: ChatAgent;
   /** Lines sent before, oldest first. */
   readonly history: readonly string[];
+  readonly askText: AskText;
   notice(text: string): void;
   /** Shows the status anew. */
   refresh(): void;
@@ -37,7 +38,7 @@ export const PICKS: Readonly<Record<Picker["kind"], Pick>> = {
     empty: "No models.",
     choices: fromAgent("models"),
     take: async (host, id) => {
-      await host.agent.setModel(id);
+      await host.agent.setModel(id, host.askText);
       host.refresh();
       host.notice(`The model is ${host.agent.status().model}.`);
     },

@@ -7,13 +7,13 @@ import { BlockView } from "./block-view.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatStatus, PermissionMode } from "./chat-agent.ts";
 import type { ChatBlock, ChatState } from "./chat-state.ts";
+import { TextQuestionView } from "./dialogue.ts";
 import { editText } from "./edit-text.ts";
 import { InputBox, putFirst } from "./input-box.ts";
 import { typedText, useDraft } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
 import { PickerView } from "./pick-list.ts";
 import { colour, column } from "./terminal-text.ts";
-import { TextQuestionView } from "./text-question.ts";
 import { wrapHard } from "./wrap-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
@@ -154,6 +154,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       lines: draftLines,
       files: permission ? [] : files,
       ready: state.phase === "idle",
+      takesPastes: question === undefined,
       isTaken: (input, key) => {
         if (picker !== undefined || question !== undefined) return true;
         if (card) return attention.isReady() && !key.ctrl;

@@ -2,6 +2,7 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
 import type {
+  AskText,
   ChatAgent,
   ChatAnswer,
   ChatOptions,
@@ -23,10 +24,10 @@ import {
   toFailure,
 } from "./chat-texts.ts";
 import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
+import { createTextQuestions } from "./dialogue.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 import { PromptSender } from "./send-prompt.ts";
 import { isStreamed, StreamFrames } from "./stream-frames.ts";
-import { createTextQuestions } from "./text-question.ts";
 
 /** A conversation on a screen: its state, and the actions of the person. */
 export class Chat implements PickHost {
@@ -79,6 +80,9 @@ export class Chat implements PickHost {
   get history(): readonly string[] {
     return this.lines;
   }
+
+  /** Bound, because lists pass it on. */
+  readonly askText: AskText = (question) => this.questions.ask(question);
 
   commands(): ReturnType<ChatAgent["commands"]> {
     return this.agent.commands();

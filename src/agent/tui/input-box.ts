@@ -34,6 +34,7 @@ export interface InputBoxProps {
   /** Commands beside the chat's own. */
   readonly commands: readonly CustomCommand[];
   onEscape(): void;
+  readonly takesPastes: boolean;
   /** Whether another part of the screen takes a key. */
   isTaken(input: string, key: Key): boolean;
   /** Sends a draft. The screen shows long pastes of it as the draft does. */
@@ -109,11 +110,14 @@ export function InputBox(props: InputBoxProps): ReactNode {
       if (next) change(next);
     }
   });
-  usePaste((text) => {
-    props.onType();
-    const image = pastedImage(text);
-    change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
-  });
+  usePaste(
+    (text) => {
+      props.onType();
+      const image = pastedImage(text);
+      change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
+    },
+    { isActive: props.takesPastes },
+  );
 
   return column(
     { marginTop: 1 },

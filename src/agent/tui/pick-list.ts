@@ -16,7 +16,7 @@ export function linesAround<T>(lines: readonly T[], at: number, height: number) 
 }
 
 interface PickerViewProps {
-  readonly picker: Picker;
+  readonly picker: Pick<Picker, "title" | "choices" | "numbered">;
   readonly rows: number;
   onPick(choice: Choice): void;
   onClose(): void;

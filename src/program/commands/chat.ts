@@ -143,11 +143,11 @@ async function setUpFirst(project: string): Promise<void> {
     return console.error(
       "No model provider is set up yet, and choosing one needs a terminal. Without one, set KEYHOLE_PROVIDER and the provider's key, such as OPENAI_API_KEY.",
     );
+  const { createDialogue } = await import("../../agent/tui/dialogue.ts");
   const isSetUp = await firstRun({
     file: ownConfig(),
     secrets: openSecrets(),
-    input: process.stdin,
-    output: process.stdout,
+    dialogue: createDialogue({ stdin: process.stdin, stdout: process.stdout }),
   });
   if (!isSetUp) process.exit(0);
 }

@@ -90,10 +90,9 @@ export async function loadSettings({
     ask: files.flatMap(({ permissions }) => permissions?.ask ?? []),
     deny: files.flatMap(({ permissions }) => permissions?.deny ?? []),
   });
-  const permissions = {
-    user: rulesOf(user.value, ...(isOwn ? [] : [named.value])),
-    project: rulesOf(value),
-  };
+  const own = rulesOf(user.value, ...(isOwn ? [] : [named.value]));
+  const here = isSure ? (user.value?.permissions?.folders?.[resolve(project)] ?? []) : [];
+  const permissions = { user: { ...own, allow: [...own.allow, ...here] }, project: rulesOf(value) };
   return {
     settings: { ...mergeSettings(merged, environment.value), permissions } as Settings,
     sources,

@@ -29,6 +29,7 @@ import type { ApprovalFace } from "../../gateway/approvals.ts";
 import { pathsIn } from "../../sources/isolation/isolation.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
+import { keepKey } from "./first-run.ts";
 import { folderContents, isTrusted } from "./folder-trust.ts";
 import type { LoadedSettings } from "./load-settings.ts";
 import { openConfig } from "./open-config.ts";
@@ -37,10 +38,12 @@ import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { tellDamage } from "./person-grants.ts";
 import type { ConfigOptions } from "./read-servers.ts";
+import { readSettingsFile } from "./read-settings-file.ts";
 import { saveSetting } from "./save-setting.ts";
+import { openSecrets } from "./secrets.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 import { giveTrust, holdsNothing, trustRequest } from "./trust-folder.ts";
-import { ownFolders } from "./user-folders.ts";
+import { ownConfig, ownFolders } from "./user-folders.ts";
 
 export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
   readonly folder: string;
@@ -192,6 +195,12 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
       providers = withModel(...chooseProvider(providers, name));
       wasModelChosen = true;
     },
+    keepKey: async (provider, key) => {
+      knowSecrets([key]);
+      await keepKey(provider, key, { file: ownConfig(), secrets: openSecrets() });
+      const { [provider as "openai"]: part } = providers;
+      providers = { ...providers, [provider]: { ...part, apiKey: key } };
+    },
     observe: (events) => (record ? observed(events, record) : events),
     close: async () => {
       await desk.close();
@@ -214,7 +223,7 @@ function openPermissions(
     root: folder,
     user: { ...user, allow: [...user.allow, ...allow, ...(allowWrite ? ["fs-write(**)"] : [])] },
     project,
-    ...(keepsRules && { store: projectRules(settings, folder) }),
+    store: keepsRules ? projectRules(settings, folder) : ownRules(folder),
   });
 }
 
@@ -320,6 +329,20 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
       if (!wasTrusted) return;
       await giveTrust({ contents: await folderContents(folder), servers: [] });
+    },
+  };
+}
+
+/** Saves rules for a folder that is not trusted in the person's own file: its files count for nothing. */
+function ownRules(folder: string): RuleStore {
+  const file = ownConfig();
+  return {
+    place: file,
+    allow: async (rules) => {
+      const read = await readSettingsFile(file);
+      const before = read.state === "read" ? read.value.permissions?.folders?.[folder] : undefined;
+      const allow = [...new Set([...(before ?? []), ...rules])];
+      await saveSetting(["permissions", "folders", folder], allow, { file });
     },
   };
 }

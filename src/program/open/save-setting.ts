@@ -18,17 +18,17 @@ const MODE = 0o600;
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Sets one setting in a file, at a path such as `providers.default`. Without a value, removes it. Comments
+ * Sets one setting in a file, at a path such as `providers.default` or `["permissions", "folders", "/a.b"]`. Without a value, removes it. Comments
  * and other settings stay as they are. A missing file is created. Saves run one after the other.
  *
  * @throws FILE_INVALID if the file is wrong, or would be with the new value; the file is not touched then.
  */
 export function saveSetting(
-  path: string,
+  path: string | readonly string[],
   value: Json | undefined,
   { file }: { readonly file: string },
 ): Promise<void> {
-  const saved = turn.then(() => save(path.split("."), value, file));
+  const saved = turn.then(() => save(typeof path === "string" ? path.split(".") : path, value, file));
   turn = saved.catch(() => {});
   return saved;
 }

@@ -166,7 +166,14 @@ export const settingsFileSchema = z
       places: z.array(text).describe("More folders with skills"),
       maxSkills: count.describe("Most skills that a prompt gets in full"),
     }),
-    permissions: section({ allow: rules, ask: rules, deny: rules }),
+    permissions: section({
+      allow: rules,
+      ask: rules,
+      deny: rules,
+      folders: z
+        .record(z.string().min(1).max(4_096), rules)
+        .describe("In your own file: what you allow always in single folders, by their paths"),
+    }),
     telemetry: section({
       enabled: z.boolean(),
       endpoint: url.unwrap().describe("Address of an OTLP collector over HTTP, without /v1/traces"),
@@ -281,7 +288,7 @@ export type SettingsFile = z.infer<typeof settingsFileSchema>;
 
 type SettingsSection<Name extends keyof SettingsFile> = NonNullable<SettingsFile[Name]>;
 
-export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?: string[] };
+export type PermissionLists = Record<"allow" | "ask" | "deny", string[]>;
 
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
