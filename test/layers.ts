@@ -47,12 +47,12 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 14319,
+    lines: 14998,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 13706,
+    lines: 13731,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 663;
+export const MOST_FILES = 665;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { MODEL_FACTS } from "../models/providers/model-facts.ts";
 import { compileGlob } from "../permissions/match-glob.ts";
 import type { Fact } from "../tui/chat-agent.ts";
-import { readMarkdownFiles } from "./markdown-files.ts";
+import { readMarkdownFiles } from "./custom-commands.ts";
 
 /** The folders of a folder that hold sub-agents as Markdown files. */
 export const AGENT_FOLDERS = [join(".agents", "agents"), join(".claude", "agents")];
@@ -28,7 +28,10 @@ export async function readNamedAgents(places: readonly string[]): Promise<NamedA
     const name = typeof data.name === "string" && /^[\w.:-]{1,64}$/.test(data.name) ? data.name : path;
     return {
       name,
-      description: (typeof description === "string" ? description : text.split("\n", 1)[0]!).slice(0, MOST_CHARS),
+      description: (typeof description === "string" ? description : text.split("\n", 1)[0]!).slice(
+        0,
+        MOST_CHARS,
+      ),
       instructions: text,
       ...(tools !== undefined && tools !== null && { tools: toOps(tools) }),
       ...(typeof model === "string" && model !== "inherit" && { model }),

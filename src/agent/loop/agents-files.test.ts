@@ -39,7 +39,11 @@ test("code, files outside of the project, keys, and what is not text are not inc
 
 test("Markdown of the person's own folder can be included, and nothing else of it", async () => {
   const user = temporaryFolder();
-  plant(user, { "AGENTS.md": "Mine: @style.md", "style.md": "My style.", "settings.json": '{"key":"canary"}' });
+  plant(user, {
+    "AGENTS.md": "Mine: @style.md",
+    "style.md": "My style.",
+    "settings.json": '{"key":"canary"}',
+  });
   const texts = await textsOf({ "AGENTS.md": `@${user}/style.md @${user}/settings.json` }, user);
   expect(texts).toEqual(["Mine: @style.md", "My style.", expect.stringContaining("@")]);
 });
@@ -51,7 +55,9 @@ test("depth, number and size of included files are limited", async () => {
   expect(await textsOf({ "AGENTS.md": "@0.md", ...chain })).toHaveLength(1 + 5);
   const many = Array.from({ length: 40 }, (_, index) => `f${index}.md`);
   const files = Object.fromEntries(many.map((name) => [name, `of ${name}`]));
-  expect(await textsOf({ "AGENTS.md": many.map((name) => `@${name}`).join(" "), ...files })).toHaveLength(1 + 20);
+  expect(await textsOf({ "AGENTS.md": many.map((name) => `@${name}`).join(" "), ...files })).toHaveLength(
+    1 + 20,
+  );
   const large = { "a.md": "a".repeat(40_000), "b.md": "b".repeat(40_000), "c.md": "c".repeat(40_000) };
   const texts = await textsOf({ "AGENTS.md": "@a.md @b.md @c.md", ...large });
   expect(texts.slice(1).map(({ length }) => length)).toEqual([32_768, 32_768]);

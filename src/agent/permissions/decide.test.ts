@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decide } from "./decide.ts";
-import { isInside } from "./sensitive-path.ts";
 import { type PermissionDecision, type PermissionRules, readRules } from "./permission.ts";
+import { isInside } from "./sensitive-path.ts";
 import { toFileRequest, toShellRequest } from "./to-request.ts";
 
 const place = { root: "/nowhere/project", home: "/home/me" };

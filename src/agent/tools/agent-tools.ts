@@ -4,7 +4,13 @@ import { problem } from "../../base/problems/problem.ts";
 import { defineDomain, defineTool } from "../../core/nouns/define.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import { coversTool, type NamedAgent } from "../chat/named-agents.ts";
-import { type Agent, type AgentHooks, type AgentModel, type AgentOptions, createAgent } from "../loop/agent.ts";
+import {
+  type Agent,
+  type AgentHooks,
+  type AgentModel,
+  type AgentOptions,
+  createAgent,
+} from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
 import { beginCall, runContext, tellOutput } from "../loop/run-context.ts";
 import type { Permissions } from "../permissions/permissions.ts";

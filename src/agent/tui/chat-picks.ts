@@ -1,6 +1,6 @@
-import type { ChatAgent, Choice, PastMessage, PickTopic } from "./chat-agent.ts";
+import type { ChatAgent, Choice, PastMessage, PermissionMode, PickTopic } from "./chat-agent.ts";
 import type { Picker } from "./chat-state.ts";
-import { THINKING_LEVELS } from "./commands.ts";
+import { MODES, THINKING_LEVELS } from "./commands.ts";
 
 /** The part of a chat that a choice acts on. */
 export interface PickHost {
@@ -42,24 +42,18 @@ export const PICKS: Readonly<Record<Picker["kind"], Pick>> = {
       host.notice(`The model is ${host.agent.status().model}.`);
     },
   },
-  thinking: {
-    title: "Thinking:",
-    empty: "",
-    numbered: true,
-    choices: async ({ agent }) => {
-      const { thinking } = agent.status();
-      return Object.entries(THINKING_LEVELS).map(([id, text]) => ({
-        id,
-        name: id,
-        text: id === thinking ? `${text}; in use` : text,
-      }));
-    },
-    take: async (host, id) => {
-      host.agent.setThinking(id);
-      host.refresh();
-      host.notice(`Thinking: ${id}. It counts from the next request on, if the model can think.`);
-    },
-  },
+  thinking: oneOf(
+    "Thinking:",
+    THINKING_LEVELS,
+    ({ agent }) => agent.status().thinking ?? "default",
+    ({ agent }, id) => agent.setThinking(id),
+  ),
+  modes: oneOf(
+    "Mode:",
+    MODES,
+    ({ agent }) => agent.status().mode,
+    ({ agent }, id) => agent.setMode(id as PermissionMode),
+  ),
   sessions: {
     title: "Conversation:",
     empty: "No earlier conversation of this folder is kept.",
@@ -101,12 +95,39 @@ export const PICKS: Readonly<Record<Picker["kind"], Pick>> = {
   },
 };
 
+/** A few settings that exclude each other. */
+function oneOf(
+  title: string,
+  texts: Readonly<Record<string, string>>,
+  now: (host: PickHost) => string,
+  set: (host: PickHost, id: string) => void,
+): Pick {
+  return {
+    title,
+    empty: "",
+    numbered: true,
+    choices: async (host) =>
+      Object.entries(texts).map(([id, text]) => ({
+        id,
+        name: id,
+        text: id === now(host) ? `${text}; in use` : text,
+      })),
+    take: async (host, id) => {
+      if (!Object.hasOwn(texts, id)) return host.notice(`${title} ${Object.keys(texts).join(", ")}.`);
+      set(host, id);
+      host.refresh();
+    },
+  };
+}
+
 /** Goes back to before a message. Returns its text for the draft, unless the conversation stays. */
 async function goBack(host: PickHost, message: string, what: string): Promise<string | undefined> {
   const { past, prompt, lines } = await host.agent.rewind(message, what);
   if (past) host.showPast(past);
   for (const line of lines) host.notice(line);
   if (!past) return undefined;
-  host.notice(lines.length > 0 ? "Back before that message." : "Back before that message. Files stay as they are.");
+  host.notice(
+    lines.length > 0 ? "Back before that message." : "Back before that message. Files stay as they are.",
+  );
   return prompt;
 }

@@ -173,5 +173,11 @@ test("/thinking takes a level, or offers all; a wrong one is a problem", async (
   await chat.submit("/thinking HIGH");
   expect(agent.status().thinking).toBe("high");
   await chat.submit("/thinking");
-  expect(chat.state().picker?.choices.map(({ id }) => id)).toEqual(["off", "low", "medium", "high"]);
+  expect(chat.state().picker?.choices.map(({ id }) => id)).toEqual([
+    "default",
+    "off",
+    "low",
+    "medium",
+    "high",
+  ]);
 });

@@ -1,6 +1,6 @@
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
+import { PERMISSION_MODES } from "../permissions/permission.ts";
 import type {
   ChatAgent,
   ChatAnswer,
@@ -11,19 +11,21 @@ import type {
   PastMessage,
   UserMessage,
 } from "./chat-agent.ts";
+import { PICKS, type PickHost } from "./chat-picks.ts";
 import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
 import {
+  type ChatInput,
   cleanFact,
   EMPTY,
   HELP,
   INIT_PROMPT,
   isAtOnce,
   NO_CLIPBOARD,
+  parseChatInput,
+  type SlashCommand,
   statusFacts,
   toFailure,
-} from "./chat-texts.ts";
-import { type PickHost, PICKS } from "./chat-picks.ts";
-import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
+} from "./commands.ts";
 import { includeFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 import { isStreamed, StreamFrames } from "./stream-frames.ts";
@@ -213,7 +215,7 @@ export class Chat implements PickHost {
     undo: async () => {
       for (const line of await this.agent.undo()) this.notice(line);
     },
-    mode: (name) => this.setMode(name),
+    mode: (name) => this.openOr("modes", name),
     trust: () => this.play("/trust", (how) => this.agent.trust(how)),
     mcp: async (argument) => {
       const words = argument.split(/\s+/).filter(Boolean);
@@ -256,7 +258,7 @@ export class Chat implements PickHost {
     this.show({ kind: "notice", text: toVisibleText(text) });
   }
 
-  showProblem(error: unknown): void {
+  private showProblem(error: unknown): void {
     this.show({ kind: "problem", ...toFailure(error) });
   }
 
@@ -382,14 +384,6 @@ export class Chat implements PickHost {
   /** Opens a list, or takes the choice that the person has named. */
   private openOr(kind: Picker["kind"], id: string): Promise<unknown> {
     return id === "" ? this.open(kind) : this.take(kind, id);
-  }
-
-  private setMode(name: string): void {
-    const modes: readonly string[] = PERMISSION_MODES;
-    if (name === "") this.nextMode();
-    else if (modes.includes(name)) this.agent.setMode(name as PermissionMode);
-    else this.notice(`Modes: ${modes.join(", ")}.`);
-    this.refresh();
   }
 
   private async runCommand({ name, topic }: SlashCommand, argument: string): Promise<void> {

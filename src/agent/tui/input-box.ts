@@ -127,12 +127,13 @@ export function InputBox(props: InputBoxProps): ReactNode {
         after,
       ),
     ),
-    linesAround(isClosed ? [] : completions, Math.max(at, 0), MOST_SHOWN).map(({ line: { label }, at: index }) =>
-      h(
-        Text,
-        { key: label, wrap: "truncate", dimColor: index !== Math.max(at, 0) },
-        `${index === at ? "›" : " "} ${toVisibleText(label, 200)}`,
-      ),
+    linesAround(isClosed ? [] : completions, Math.max(at, 0), MOST_SHOWN).map(
+      ({ line: { label }, at: index }) =>
+        h(
+          Text,
+          { key: label, wrap: "truncate", dimColor: index !== Math.max(at, 0) },
+          `${index === at ? "›" : " "} ${toVisibleText(label, 200)}`,
+        ),
     ),
   );
 }
