@@ -97,6 +97,15 @@ test.skipIf(noTerminal).each(SIZES)(
   },
 );
 
+test.skipIf(noTerminal)("keyhole chat PROMPT begins with the prompt, and goes on", async () => {
+  const place = await chatPlace(({ messages }) => ({ text: `Answer: ${lastOf(messages).text}` }));
+  const terminal = place.open("Which", "tests", "fail?");
+  await terminal.sees("› Which tests fail?");
+  await terminal.sees("Answer: Which tests fail?");
+  await terminal.send("and why?");
+  await terminal.sees("Answer: and why?");
+});
+
 test.skipIf(noTerminal)("an editor that fails is named, and the draft stays", async () => {
   const place = await chatPlace(() => ({ text: "Answered." }), { env: { EDITOR: "no-such-editor" } });
   const terminal = place.open();
@@ -172,7 +181,7 @@ test.skipIf(noTerminal).each(SIZES)(
       }
       await terminal.sees("Go back to before:");
       terminal.type(message);
-      await terminal.sees(`› ${message}`);
+      await terminal.sees(`Go back to before: ${message}`);
       terminal.press("Enter");
       await terminal.sees("Restore:");
     };
@@ -185,7 +194,7 @@ test.skipIf(noTerminal).each(SIZES)(
     await terminal.send("go on");
     await terminal.sees("Said: go on");
     const told = place.model.requests.at(-1)!.messages.map(({ text }) => text);
-    expect(told.join("\n")).toContain("The person undid file changes of a turn:");
+    expect(told.join("\n")).toContain("The person undid the file changes of a turn:");
     expect(told).toContain("make two.txt");
     await goBackTo("make one.txt");
     terminal.press("1");

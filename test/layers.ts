@@ -47,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 14998,
+    lines: 15002,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {

@@ -187,7 +187,7 @@ class ChatConversation {
   /** Undoes the changes of files since a place, by default those of the last turn. Returns a line for each. */
   async undo(since?: ConversationPlace): Promise<readonly string[]> {
     const { lines, changed } = await this.opened.checkpoints.undo(since);
-    if (changed) this.tell(`The person undid file changes of a turn:\n${lines.join("\n")}`);
+    if (changed) this.tell(`The person undid the file changes of a turn:\n${lines.join("\n")}`);
     return lines;
   }
 

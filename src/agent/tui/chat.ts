@@ -84,9 +84,7 @@ export class Chat implements PickHost {
       // Commands change the chat itself, so they wait for the end.
       const message = { text, shown, when: input.type === "prompt" ? when : "end" } as const;
       this.setQueue([...this.current.queue, message]);
-      // A message is an answer: what it says goes on with the plan.
-      if (this.current.permissions[0]?.scope === "plan") this.answer("deny");
-      return;
+      return this.goOnPlanning();
     }
     await this.perform(input, shown.trim());
     await this.sendNext();
@@ -137,6 +135,11 @@ export class Chat implements PickHost {
   answer(answer: ChatAnswer): void {
     const [first] = this.current.permissions;
     if (first) this.agent.answerPermission(first.callId, answer);
+  }
+
+  /** A message is an answer to the question about a plan: what it says goes on with the plan. */
+  private goOnPlanning(): void {
+    if (this.current.permissions[0]?.scope === "plan") this.answer("deny");
   }
 
   /** The card of the first question, if it is one about servers. */
@@ -309,6 +312,7 @@ export class Chat implements PickHost {
     for await (const event of events) {
       if (isStreamed(event)) this.frames.push(event);
       else this.dispatch(event);
+      if (this.current.queue.length > 0) this.goOnPlanning();
       if (event.type === "llm-end" || event.type === "context-compacted") this.refresh();
       last = event;
     }
