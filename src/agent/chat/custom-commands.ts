@@ -77,7 +77,7 @@ function toParams(entry: Entry, argument: string): Record<string, string> {
 const MAX_BYTES = 64 * 1024;
 
 /** A Markdown file that defines a command or a sub-agent. */
-export interface MarkdownFile {
+interface MarkdownFile {
   /** The path in its folder: `git/commit.md` is `git:commit`. */
   readonly name: string;
   readonly data: Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ const MOST_INCLUDED = 20;
 const MOST_INCLUDED_CHARS = 64 * 1024;
 
 /** Instructions for agents that a person or a project keeps in a file. */
-export interface AgentsFile {
+interface AgentsFile {
   readonly path: string;
   readonly text: string;
 }

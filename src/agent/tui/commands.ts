@@ -104,7 +104,7 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
   return { type: "unknown", name, nearest: nearest(name, names) };
 }
 
-export const KEYS: readonly (readonly [keys: string, what: string])[] = [
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["?", "Lists commands and keys, as /help does."],
   ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter start a new line."],
   ["Enter, during a run", "Queues the message: the model gets it after the current tool."],
