@@ -88,6 +88,7 @@ verifies("agent:run", "a model with its provider in front reaches that provider"
   writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify({ providers }));
   expect(await keyhole(["-p", "hi", "--model", "local/two"])).toMatchObject({ out: "From the other one.\n" });
   expect([server.requests.length, local.requests.length]).toEqual([0, 1]);
+  expect(local.requests[0]?.body).toMatchObject({ model: "two" });
 });
 
 verifies("agent:run", "input that no model could read whole is an error, and never a summary", async () => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { MODEL_FACTS } from "../models/providers/model-facts.ts";
 import { compileGlob } from "../permissions/match-glob.ts";
 import type { Fact } from "../tui/chat-agent.ts";
-import { readMarkdownFiles } from "./markdown-files.ts";
+import { readMarkdownFiles } from "./custom-commands.ts";
 
 /** The folders of a folder that hold sub-agents as Markdown files. */
 export const AGENT_FOLDERS = [join(".agents", "agents"), join(".claude", "agents")];

@@ -1,11 +1,12 @@
 import { homedir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import type { ModelMessage } from "ai";
 import { problem } from "../../base/problems/problem.ts";
 import { newSpan } from "../../core/telemetry/events.ts";
 import { CONTEXT_CAUSES } from "../context/count-context.ts";
 import { type AgentEffort, type AgentSession, rewind, type SessionState, say } from "../loop/agent.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
+import { addNote, noteFile } from "../loop/agents-files.ts";
 import { compactSession, contextOf } from "../loop/fit-context.ts";
 import { run } from "../loop/run.ts";
 import { type Ask, EventQueue, type Untraced } from "../loop/run-context.ts";
@@ -16,22 +17,19 @@ import type {
   ChatAgent,
   ChatRunOptions,
   Choice,
-  PastMessage,
   PickTopic,
   PromptMessage,
   Rewound,
 } from "../tui/chat-agent.ts";
-import { THINKING_LEVELS } from "../tui/commands.ts";
 import { toMention } from "../tui/mentions.ts";
 import type { ConversationPlace } from "../workspace/checkpoints.ts";
-import { addNote, noteFiles } from "./add-note.ts";
 import { ChatCosts, chatFacts } from "./chat-facts.ts";
 import { keepImage, readClipboard, readImage, removeOldImages } from "./chat-images.ts";
 import type { ChatParts } from "./chat-parts.ts";
 import { type ChatQuestions, noticeOf, type PersonCall, runPersonCall } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
 import type { CustomCommands } from "./custom-commands.ts";
-import { exportChat } from "./export-chat.ts";
+import { exportChat, pastOf, promptsOf } from "./export-chat.ts";
 import { chooseProvider, createModelLists, missingKey } from "./model-lists.ts";
 
 export type AdaptedChat = Awaited<ReturnType<typeof toChatAgent>>;
@@ -78,7 +76,8 @@ export async function toChatAgent(
         await chat.open(wanted);
         return pastOf(chat.session);
       },
-      setThinking: (level) => opened.setEffort(effortOf(level)),
+      setThinking: (level) =>
+        opened.setEffort(level === "default" ? undefined : level === "off" ? "none" : (level as AgentEffort)),
       rewind: (message, what) => chat.rewind(message, what),
       undo: () => chat.undo(),
       addNote,
@@ -199,7 +198,7 @@ class ChatConversation {
   /** Undoes the changes of files since a place, by default those of the last turn. Returns a line for each. */
   async undo(since?: ConversationPlace): Promise<readonly string[]> {
     const { lines, changed } = await this.opened.checkpoints.undo(since);
-    if (changed) this.tell(`The person undid file changes of a turn:\n${lines.join("\n")}`);
+    if (changed) this.tell(`The person undid the file changes of a turn:\n${lines.join("\n")}`);
     return lines;
   }
 
@@ -288,7 +287,7 @@ class ChatConversation {
   async choices(topic: PickTopic, about = ""): Promise<readonly Choice[]> {
     if (topic === "models") return this.models.choices();
     if (topic === "messages") return promptsOf(this.session).toReversed();
-    if (topic === "notes") return noteFiles(this.opened);
+    if (topic === "notes") return notePlaces(this.opened.trusted);
     if (topic === "rewind") return waysBack(this.opened.checkpoints.changedSince(this.place(Number(about))));
     const sessions = (await this.opened.agent.options.sessions?.list()) ?? [];
     return sessions
@@ -329,6 +328,16 @@ const PLANNED = "The plan is above. Nothing was changed yet. A message that you 
 const DO_PLAN =
   "The person approves the plan. Plan mode is over: carry the plan out now, and check the result.";
 
+/** The files that a note can go to: the project's and the person's own. */
+async function notePlaces(trusted: boolean): Promise<Choice[]> {
+  const [project, own] = [await noteFile(process.cwd()), await noteFile(join(homedir(), ".keyhole"))];
+  const hint = trusted ? "" : "; it counts once you trust the folder: /trust";
+  return [
+    { id: project, name: basename(project), text: `of this project${hint}` },
+    { id: own, name: `~/${relative(homedir(), own)}`, text: "your own" },
+  ];
+}
+
 /** The ways to go back to a message since which these files changed. */
 function waysBack(files: readonly string[]): Choice[] {
   if (files.length === 0) return [];
@@ -338,44 +347,4 @@ function waysBack(files: readonly string[]): Choice[] {
     { id: "conversation", name: "the conversation alone", text: "files stay as they are" },
     { id: "files", name: "the files alone", text: names },
   ];
-}
-
-/** @throws INVALID_INPUT for a level that does not exist */
-function effortOf(level: string): AgentEffort {
-  if (!Object.hasOwn(THINKING_LEVELS, level)) {
-    const reason = `levels are ${Object.keys(THINKING_LEVELS).join(", ")}`;
-    throw problem("INVALID_INPUT", { operation: "/thinking", reason });
-  }
-  return level === "off" ? "none" : (level as AgentEffort);
-}
-
-type Content = AgentSession["messages"][number]["content"];
-
-/** The messages of a conversation as the chat shows them again. */
-function pastOf({ messages }: AgentSession): PastMessage[] {
-  return messages.flatMap(({ role, content }): PastMessage[] => {
-    if (role !== "user" && role !== "assistant") return [];
-    const text = role === "user" ? promptOf(content) : textOf(content);
-    return text.trim() === "" ? [] : [{ role, text }];
-  });
-}
-
-/** The prompts of a conversation, by their place among its messages. */
-function promptsOf({ messages }: AgentSession): Choice[] {
-  return messages.flatMap(({ role, content }, index): Choice[] => {
-    if (role !== "user") return [];
-    const text = promptOf(content);
-    return text.trim() === "" ? [] : [{ id: String(index), name: text, text: "" }];
-  });
-}
-
-/** The prompt as it was typed: the first text. Notes and files follow it. */
-function promptOf(content: Content): string {
-  const [first] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return first && "text" in first ? first.text : "";
-}
-
-function textOf(content: Content): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => ("text" in part && part.type === "text" ? part.text : "")).join("");
 }

@@ -92,7 +92,9 @@ export interface AgentOptions {
    * How much the model thinks before it answers, if it can; a function is called for each request. Default: the
    * provider's.
    */
-  readonly effort?: AgentEffort | (() => AgentEffort | undefined);
+  readonly effort?:
+    | ("none" | "low" | "medium" | "high")
+    | (() => "none" | "low" | "medium" | "high" | undefined);
   /**
    * Retries by the AI SDK, and repetitions of an answer that breaks off. Models of `keyhole/models` retry requests
    * without an answer by themselves. Default: 2.
@@ -100,7 +102,7 @@ export interface AgentOptions {
   readonly maxRetries?: number;
 }
 
-export type AgentEffort = "none" | "low" | "medium" | "high";
+export type AgentEffort = Extract<AgentOptions["effort"], string>;
 
 /** One conversation with an agent. */
 export interface AgentSession {
@@ -160,6 +162,7 @@ export function createAgent(options: AgentOptions): Agent {
       scale: 1,
       restored: [],
       approved: new Set(),
+      warned: new Set(),
       recentSkills: [],
       busy: false,
       ...(log && { log }),
@@ -222,6 +225,8 @@ export interface SessionState extends AgentSession {
   scale: number;
   /** Ops that a person has allowed for this conversation. */
   readonly approved: Set<string>;
+  /** What the conversation was told that the model cannot do. */
+  readonly warned: Set<string>;
   /** Names of the skills that this conversation used, latest first. */
   recentSkills: readonly string[];
   readonly log?: SessionLog;

@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { constants, mkdir, open, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
@@ -6,7 +6,7 @@ import { holdsSecrets, isInside } from "../permissions/sensitive-path.ts";
 import { projectFolders, readStart } from "./project-files.ts";
 
 /** The first of these that a folder has counts. */
-export const AGENTS_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
+const NAMES = ["AGENTS.md", "CLAUDE.md"] as const;
 const MAX_BYTES = 32 * 1024;
 /** Limits of what such files include by `@path`. */
 const MOST_DEPTH = 5;
@@ -14,7 +14,7 @@ const MOST_INCLUDED = 20;
 const MOST_INCLUDED_CHARS = 64 * 1024;
 
 /** Instructions for agents that a person or a project keeps in a file. */
-export interface AgentsFile {
+interface AgentsFile {
   readonly path: string;
   readonly text: string;
 }
@@ -50,7 +50,7 @@ export async function readAgentsFiles(
 }
 
 async function readFirst(folder: string, root: string): Promise<AgentsFile | undefined> {
-  for (const name of AGENTS_FILES) {
+  for (const name of NAMES) {
     const path = join(folder, name);
     const [real, inside] = await Promise.all([realOf(path), realOf(root)]);
     if (real === undefined || inside === undefined || !isInside(real, inside)) continue;
@@ -58,6 +58,30 @@ async function readFirst(folder: string, root: string): Promise<AgentsFile | und
     if (text !== undefined && text.trim() !== "") return { path, text: toVisibleText(text) };
   }
   return undefined;
+}
+
+/** The file of a folder that a note for agents belongs into: the one that counts, or a new one. */
+export async function noteFile(folder: string): Promise<string> {
+  return (await readFirst(folder, folder))?.path ?? join(folder, NAMES[0]);
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+
+/** Adds a note to the end of a file, unless it is a link out of its folder. Returns a sentence about it. */
+export async function addNote(path: string, note: string): Promise<string> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const real = (await realOf(path)) ?? path;
+  if (real !== path && !isInside(real, await realpath(folder)))
+    return `Not added: ${path} is a link out of its folder.`;
+  const file = await open(real, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
+  try {
+    const before = await file.readFile("utf8");
+    await file.appendFile(`${before === "" || before.endsWith("\n") ? "" : "\n"}- ${note}\n`);
+  } finally {
+    await file.close();
+  }
+  return `Added to ${path}: ${note}`;
 }
 
 /** Reads each included file once, within limits of all of them together. */

@@ -2,13 +2,20 @@ import type { LanguageModel } from "ai";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import { type Compacted, compact, foldResults } from "../context/compact.ts";
-import { type ContextRequest, countContext, totalOf } from "../context/count-context.ts";
+import {
+  type ContextRequest,
+  countContext,
+  type InstructionParts,
+  joinTexts,
+  totalOf,
+} from "../context/count-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
-import type { Agent, SessionState } from "./agent.ts";
+import type { Agent, AgentOptions, SessionState } from "./agent.ts";
 import { toTokenUse } from "./agent-event.ts";
-import { toInstructions } from "./instructions.ts";
+import { readAgentsFiles } from "./agents-files.ts";
 import { disclose, modelOf, nameOf, toRequest } from "./model-request.ts";
 import type { Untraced } from "./run-context.ts";
+import { skillsText } from "./skills-for.ts";
 
 /** Requests over this share of the window are summarized first. */
 const COMPACT_AT = 0.8;
@@ -128,4 +135,17 @@ async function countMessages({ shown }: SessionState): Promise<number> {
 function windowFor({ options }: Agent, model: LanguageModel) {
   const known = options.contextWindow ?? modelFacts(nameOf(model))?.window;
   return { window: known ?? DEFAULT_WINDOW, assumed: known === undefined };
+}
+
+/** The model's instructions, ordered from the most stable part to the most variable. */
+export async function toInstructions(options: AgentOptions, disclosed: string): Promise<InstructionParts> {
+  const { instructions = "", folder, userFolder } = options;
+  const files = await readAgentsFiles(folder, userFolder);
+  return {
+    instructions: joinTexts(instructions, disclosed),
+    project: joinTexts(
+      ...files.map(({ path, text }) => `Instructions of the person or the project (${path}):\n${text}`),
+    ),
+    skills: await skillsText(options),
+  };
 }

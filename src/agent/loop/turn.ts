@@ -1,4 +1,5 @@
 import {
+  type CallWarning,
   jsonSchema,
   type ModelMessage,
   Output,
@@ -24,9 +25,8 @@ import {
   type UserMessage,
 } from "./agent-event.ts";
 import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from "./call-tools.ts";
-import { compactSession, fitContext } from "./fit-context.ts";
+import { compactSession, fitContext, toInstructions } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
-import { toInstructions } from "./instructions.ts";
 import {
   disclose,
   type FinishedStep,
@@ -187,6 +187,11 @@ export class Turn {
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const said = (await stream.responseMessages).filter(({ role }) => role === "assistant");
     const [finished] = await stream.steps;
+    for (const text of thinkingWarnings(finished!.warnings ?? [])) {
+      if (this.#session.warned.has(text)) continue;
+      this.#session.warned.add(text);
+      emit({ type: "notice", text });
+    }
     const result = { ...finished!, toolResults: [] };
     return { result, calls: reply.calls, messages: said, finish: reply.finish };
   }
@@ -268,6 +273,15 @@ function settingsOf({ maxRetries, effort, temperature, maxTokens }: Agent["optio
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     },
   };
+}
+
+/** How a level of thinking differs from what the model can do, in the provider's words. */
+function thinkingWarnings(warnings: readonly CallWarning[]): string[] {
+  return warnings.flatMap((warning) =>
+    "feature" in warning && warning.feature === "reasoning"
+      ? [`Thinking: ${warning.details ?? "this model takes no level"}`]
+      : [],
+  );
 }
 
 /** Beside the prompt rather than in the instructions, so that the provider's cache holds. */

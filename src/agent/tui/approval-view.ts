@@ -1,6 +1,6 @@
-import { type Key, Text, useInput, usePaste } from "ink";
+import { type Key, render, Text, useInput, usePaste, useWindowSize } from "ink";
 import { createElement as h, type ReactNode, useMemo, useRef } from "react";
-import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
+import type { ApprovalAnswer, ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
 import type { ApprovalLine } from "./approval-lines.ts";
 import {
   type ApprovalKey,
@@ -13,7 +13,7 @@ import {
   startState,
 } from "./approval-state.ts";
 import { useLatest } from "./line-editor.ts";
-import type { useAttention } from "./permission-dialog.ts";
+import { useAttention } from "./permission-dialog.ts";
 import { colour, column } from "./terminal-text.ts";
 
 export interface ApprovalViewProps {
@@ -123,4 +123,34 @@ function keyOf(input: string, key: Key): ApprovalKey | undefined {
   if (key.rightArrow || key.return) return "open";
   if (input === " ") return "choose";
   return LETTERS[input];
+}
+
+/** Shows a card in the terminal until the person answers. Keys that were typed before it was shown count for nothing. */
+export async function showApproval(card: ApprovalCard): Promise<ApprovalAnswer> {
+  const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
+  const screen = render(h(ApprovalScreen, { card, onAnswer: resolve }), {
+    exitOnCtrlC: false,
+    interactive: true,
+    alternateScreen: true,
+  });
+  try {
+    return await Promise.race([promise, screen.waitUntilExit().then(() => "stop" as const)]);
+  } finally {
+    screen.unmount();
+    await screen.waitUntilExit();
+  }
+}
+
+interface ApprovalScreenProps {
+  readonly card: ApprovalCard;
+  onAnswer(answer: ApprovalAnswer): void;
+}
+
+function ApprovalScreen({ card, onAnswer }: ApprovalScreenProps): ReactNode {
+  const { columns, rows } = useWindowSize();
+  const attention = useAttention(1);
+  useInput((input, key) => {
+    if (key.ctrl && input === "c") onAnswer("stop");
+  });
+  return h(ApprovalView, { card, columns, rows: rows - 1, attention, onAnswer });
 }

@@ -115,10 +115,7 @@ export interface ChatAgent {
   choices(topic: PickTopic, about?: string): Promise<readonly Choice[]>;
   /** Changes the model, by its name or by `provider/name`. Asks for the key of a provider that has none. */
   setModel(name: string, ask: AskText): Promise<void>;
-  /**
-   * Changes how much the model thinks before it answers.
-   * @throws INVALID_INPUT for a level that does not exist
-   */
+  /** Changes how much the model thinks before it answers; `default` leaves it to the provider. */
   setThinking(level: string): void;
   /** Resumes a session, by default the last one, and returns its messages. */
   resume(session?: string): Promise<readonly PastMessage[]>;

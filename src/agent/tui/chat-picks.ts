@@ -1,6 +1,6 @@
-import type { AskText, ChatAgent, Choice, PastMessage, PickTopic } from "./chat-agent.ts";
+import type { AskText, ChatAgent, Choice, PastMessage, PermissionMode, PickTopic } from "./chat-agent.ts";
 import type { Picker } from "./chat-state.ts";
-import { THINKING_LEVELS } from "./commands.ts";
+import { MODES, THINKING_LEVELS } from "./commands.ts";
 
 /** The part of a chat that a choice acts on. */
 export interface PickHost {
@@ -43,24 +43,18 @@ export const PICKS: Readonly<Record<Picker["kind"], Pick>> = {
       host.notice(`The model is ${host.agent.status().model}.`);
     },
   },
-  thinking: {
-    title: "Thinking:",
-    empty: "",
-    numbered: true,
-    choices: async ({ agent }) => {
-      const { thinking } = agent.status();
-      return Object.entries(THINKING_LEVELS).map(([id, text]) => ({
-        id,
-        name: id,
-        text: id === thinking ? `${text}; in use` : text,
-      }));
-    },
-    take: async (host, id) => {
-      host.agent.setThinking(id);
-      host.refresh();
-      host.notice(`Thinking: ${id}. It counts from the next request on, if the model can think.`);
-    },
-  },
+  thinking: oneOf(
+    "Thinking:",
+    THINKING_LEVELS,
+    ({ agent }) => agent.status().thinking ?? "default",
+    ({ agent }, id) => agent.setThinking(id),
+  ),
+  modes: oneOf(
+    "Mode:",
+    MODES,
+    ({ agent }) => agent.status().mode,
+    ({ agent }, id) => agent.setMode(id as PermissionMode),
+  ),
   sessions: {
     title: "Conversation:",
     empty: "No earlier conversation of this folder is kept.",
@@ -101,6 +95,31 @@ export const PICKS: Readonly<Record<Picker["kind"], Pick>> = {
     take: async (host, id, note) => host.notice(await host.agent.addNote(id, note)),
   },
 };
+
+/** A few settings that exclude each other. */
+function oneOf(
+  title: string,
+  texts: Readonly<Record<string, string>>,
+  now: (host: PickHost) => string,
+  set: (host: PickHost, id: string) => void,
+): Pick {
+  return {
+    title,
+    empty: "",
+    numbered: true,
+    choices: async (host) =>
+      Object.entries(texts).map(([id, text]) => ({
+        id,
+        name: id,
+        text: id === now(host) ? `${text}; in use` : text,
+      })),
+    take: async (host, id) => {
+      if (!Object.hasOwn(texts, id)) return host.notice(`${title} ${Object.keys(texts).join(", ")}.`);
+      set(host, id);
+      host.refresh();
+    },
+  };
+}
 
 /** Goes back to before a message. Returns its text for the draft, unless the conversation stays. */
 async function goBack(host: PickHost, message: string, what: string): Promise<string | undefined> {

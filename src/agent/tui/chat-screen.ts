@@ -1,3 +1,8 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { Box, Static, Text, useAnimation, useApp, useInput, useWindowSize } from "ink";
 import { createElement as h, type ReactNode, useRef, useSyncExternalStore } from "react";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
@@ -5,10 +10,10 @@ import { ApprovalView } from "./approval-view.ts";
 import { count } from "./block-text.ts";
 import { BlockView } from "./block-view.ts";
 import type { Chat } from "./chat.ts";
-import type { ChatStatus, PermissionMode } from "./chat-agent.ts";
+import type { ChatStatus } from "./chat-agent.ts";
 import type { ChatBlock, ChatState } from "./chat-state.ts";
+import { MODES, NO_EDITOR } from "./commands.ts";
 import { TextQuestionView } from "./dialogue.ts";
-import { editText } from "./edit-text.ts";
 import { InputBox, putFirst } from "./input-box.ts";
 import { typedText, useDraft } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
@@ -84,8 +89,9 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     let text: string | undefined;
     await suspendTerminal(async () => {
       text = await editText(draft.latest().text);
-    }).catch((error: unknown) => chat.showProblem(error));
-    if (text !== undefined) draft.change({ type: "set", text });
+    });
+    if (text === undefined) chat.notice(NO_EDITOR);
+    else draft.change({ type: "set", text });
   }
 
   useInput((input, key) => {
@@ -172,6 +178,30 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     }),
     h(StatusBar, { status: state.status }),
   );
+}
+
+/**
+ * Lets the person edit a text in the editor that $VISUAL or $EDITOR names, as git does. Undefined if the editor fails.
+ * It needs the terminal: nothing else may read it or write to it meanwhile.
+ */
+async function editText(text: string): Promise<string | undefined> {
+  const { VISUAL, EDITOR } = process.env;
+  const editor = VISUAL?.trim() || EDITOR?.trim() || "vi";
+  const folder = await mkdtemp(join(tmpdir(), "keyhole-"));
+  const path = join(folder, "message.md");
+  const ignore = () => {};
+  // Ctrl-C belongs to the editor.
+  process.on("SIGINT", ignore);
+  try {
+    await writeFile(path, text, { mode: 0o600 });
+    const { status } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit" });
+    return status === 0 ? (await readFile(path, "utf8")).trimEnd() : undefined;
+  } finally {
+    // A signal that came meanwhile arrives now.
+    await nextTick();
+    process.off("SIGINT", ignore);
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Most rows of messages that wait. */
@@ -264,12 +294,6 @@ function Spinner({ label, more = "" }: { label: string; more?: string }): ReactN
       .join(" · "),
   );
 }
-
-const MODES: Readonly<Record<PermissionMode, string>> = {
-  ask: "asks",
-  "accept-edits": "accepts edits",
-  plan: "plans, changes nothing",
-};
 
 /** The line below the input: mode, model, context, cost. The mode comes first, so that no window cuts it off. */
 function StatusBar({ status }: { status: ChatStatus }): ReactNode {

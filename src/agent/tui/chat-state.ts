@@ -43,7 +43,7 @@ export interface QueuedMessage {
 
 /** A list that the person picks from. */
 export interface Picker {
-  readonly kind: PickTopic | "history" | "thinking";
+  readonly kind: PickTopic | "history" | "thinking" | "modes";
   readonly title: string;
   readonly choices: readonly Choice[];
   /** A digit picks too. */

@@ -173,5 +173,33 @@ test("/thinking takes a level, or offers all; a wrong one is a problem", async (
   await chat.submit("/thinking HIGH");
   expect(agent.status().thinking).toBe("high");
   await chat.submit("/thinking");
-  expect(chat.state().picker?.choices.map(({ id }) => id)).toEqual(["off", "low", "medium", "high"]);
+  expect(chat.state().picker?.choices.map(({ id }) => id)).toEqual([
+    "default",
+    "off",
+    "low",
+    "medium",
+    "high",
+  ]);
+});
+
+test("a message that waits answers the question about a plan, and is sent next", async () => {
+  const answers: unknown[] = [];
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { agent, chat } = open({
+    run: async function* (prompt) {
+      (agent.prompts as string[]).push(prompt);
+      yield* answer("A plan.");
+      if (agent.prompts.length > 1) return;
+      await asked;
+      const question = { callId: "q", scope: "plan", action: "", reason: "", always: [] };
+      yield told({ type: "permission-request", ...question });
+    },
+    answerPermission: (_, given) => answers.push(given),
+  });
+  const run = chat.submit("make a plan");
+  await chat.submit("with tests", "with tests", "end");
+  ask();
+  await run;
+  expect(answers).toEqual(["deny"]);
+  expect(agent.prompts).toEqual(["make a plan", "with tests"]);
 });

@@ -1,6 +1,6 @@
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
+import { PERMISSION_MODES } from "../permissions/permission.ts";
 import type {
   AskText,
   ChatAgent,
@@ -14,16 +14,18 @@ import type {
 import { PICKS, type PickHost } from "./chat-picks.ts";
 import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
 import {
+  type ChatInput,
   cleanFact,
   EMPTY,
   HELP,
   INIT_PROMPT,
   isAtOnce,
   NO_CLIPBOARD,
+  parseChatInput,
+  type SlashCommand,
   statusFacts,
   toFailure,
-} from "./chat-texts.ts";
-import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
+} from "./commands.ts";
 import { createTextQuestions } from "./dialogue.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 import { PromptSender } from "./send-prompt.ts";
@@ -99,9 +101,7 @@ export class Chat implements PickHost {
       // Commands change the chat itself, so they wait for the end.
       const message = { text, shown, when: input.type === "prompt" ? when : "end" } as const;
       this.setQueue([...this.current.queue, message]);
-      // A message is an answer: what it says goes on with the plan.
-      if (this.current.permissions[0]?.scope === "plan") this.answer("deny");
-      return;
+      return this.goOnPlanning();
     }
     await this.perform(input, shown.trim());
     await this.sendNext();
@@ -155,6 +155,11 @@ export class Chat implements PickHost {
   answer(answer: ChatAnswer): void {
     const [first] = this.current.permissions;
     if (first) this.agent.answerPermission(first.callId, answer);
+  }
+
+  /** A message is an answer to the question about a plan: what it says goes on with the plan. */
+  private goOnPlanning(): void {
+    if (this.current.permissions[0]?.scope === "plan") this.answer("deny");
   }
 
   /** The card of the first question, if it is one about servers. */
@@ -233,7 +238,7 @@ export class Chat implements PickHost {
     undo: async () => {
       for (const line of await this.agent.undo()) this.notice(line);
     },
-    mode: (name) => this.setMode(name),
+    mode: (name) => this.openOr("modes", name),
     trust: () => this.play("/trust", (how) => this.agent.trust(how)),
     mcp: async (argument) => {
       const words = argument.split(/\s+/).filter(Boolean);
@@ -276,7 +281,7 @@ export class Chat implements PickHost {
     this.show({ kind: "notice", text: toVisibleText(text) });
   }
 
-  showProblem(error: unknown): void {
+  private showProblem(error: unknown): void {
     this.show({ kind: "problem", ...toFailure(error) });
   }
 
@@ -327,6 +332,7 @@ export class Chat implements PickHost {
     for await (const event of events) {
       if (isStreamed(event)) this.frames.push(event);
       else this.dispatch(event);
+      if (this.current.queue.length > 0) this.goOnPlanning();
       if (event.type === "llm-end" || event.type === "context-compacted") this.refresh();
       last = event;
     }
@@ -370,14 +376,6 @@ export class Chat implements PickHost {
   /** Opens a list, or takes the choice that the person has named. */
   private openOr(kind: Picker["kind"], id: string): Promise<unknown> {
     return id === "" ? this.open(kind) : this.take(kind, id);
-  }
-
-  private setMode(name: string): void {
-    const modes: readonly string[] = PERMISSION_MODES;
-    if (name === "") this.nextMode();
-    else if (modes.includes(name)) this.agent.setMode(name as PermissionMode);
-    else this.notice(`Modes: ${modes.join(", ")}.`);
-    this.refresh();
   }
 
   private async runCommand({ name, topic }: SlashCommand, argument: string): Promise<void> {

@@ -1,5 +1,9 @@
+import { isProblem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import type { CustomCommand, Topic } from "./chat-agent.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { count } from "./block-text.ts";
+import type { ChatStatus, CustomCommand, Fact, PermissionMode, Topic } from "./chat-agent.ts";
 
 export interface SlashCommand {
   readonly name: string;
@@ -22,9 +26,12 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: "model", summary: "Picks the model; with a name, changes to it." },
   {
     name: "thinking",
-    summary: "Picks how much the model thinks: off, low, medium, high; with a level, changes to it.",
+    summary: "Picks how much the model thinks: default, off, low, medium, high; with a level, changes to it.",
   },
-  { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
+  {
+    name: "mode",
+    summary: "Picks the mode: ask, accept-edits, plan; with a name, changes to it. Shift-Tab does it too.",
+  },
   {
     name: "mcp",
     summary:
@@ -45,8 +52,16 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: "exit", summary: "Leaves the chat.", aliases: ["quit", "q"] },
 ];
 
+/** The modes, as the line below the input says them. */
+export const MODES: Readonly<Record<PermissionMode, string>> = {
+  ask: "asks",
+  "accept-edits": "accepts edits",
+  plan: "plans, changes nothing",
+};
+
 /** How much the model thinks before it answers, from the least to the most. */
 export const THINKING_LEVELS: Readonly<Record<string, string>> = {
+  default: "as the provider decides",
   off: "answers at once",
   low: "thinks a little",
   medium: "thinks",
@@ -89,7 +104,7 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
   return { type: "unknown", name, nearest: nearest(name, names) };
 }
 
-export const KEYS: readonly (readonly [keys: string, what: string])[] = [
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["?", "Lists commands and keys, as /help does."],
   ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter start a new line."],
   ["Enter, during a run", "Queues the message: the model gets it after the current tool."],
@@ -110,3 +125,55 @@ export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Esc", "Cancels; pressed twice while nothing runs, goes back to an earlier message."],
   ["Ctrl-C", "Cancels; pressed twice, leaves."],
 ];
+
+/** Commands that change nothing a run depends on, beside those that show a list. */
+const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode", "status"]);
+
+/** Whether a line has its effect at once, also during a run. */
+export function isAtOnce(input: ChatInput): boolean {
+  if (input.type === "command") return input.command.topic !== undefined || AT_ONCE.has(input.command.name);
+  return input.type === "shell" || input.type === "unknown" || input.type === "nothing";
+}
+
+/** Sentences for lists that are empty. */
+export const EMPTY: Readonly<Record<string, string>> = {
+  agents:
+    "No sub-agents with a role. A file .agents/agents/NAME.md makes one, in this folder or in your home.",
+  mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
+};
+
+export const NO_CLIPBOARD =
+  "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";
+
+export const NO_EDITOR =
+  "The editor failed, and the draft stays as it was. The variable VISUAL or EDITOR names the editor.";
+
+export const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
+
+export const HELP: readonly Fact[] = [
+  ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),
+  ...KEYS.map(([name, text]) => ({ name, text })),
+];
+
+export function statusFacts({ model, mode, thinking, tokens, window, cost }: ChatStatus): Fact[] {
+  return [
+    { name: "model", text: model },
+    { name: "thinking", text: thinking ?? "as the provider decides" },
+    { name: "mode", text: mode },
+    {
+      name: "tokens",
+      text: `${count(tokens)} in the last request${window > 0 ? ` of ${count(window)}` : ""}`,
+    },
+    { name: "cost", text: cost === undefined ? "no price is known" : `$${cost.toFixed(4)}` },
+    { name: "folder", text: process.cwd() },
+  ];
+}
+
+export function cleanFact({ name, text }: Fact): Fact {
+  return { name: toVisibleText(name, 200), text: toVisibleText(text, 2_000) };
+}
+
+export function toFailure(error: unknown): { code: string; message: string; next: string } {
+  if (isProblem(error)) return { code: error.code, message: error.message, next: error.next };
+  return { code: "UNKNOWN", message: reasonOf(error), next: "Try again; /help lists commands and keys." };
+}

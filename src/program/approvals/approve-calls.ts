@@ -40,7 +40,7 @@ export async function approveCalls(
     if (chosen.length > 0) process.exitCode = 1;
     return { asked: chosen.length, isStopped: false };
   }
-  const { showApproval } = await import("../../agent/tui/show-approval.ts");
+  const { showApproval } = await import("../../agent/tui/approval-view.ts");
   for (const call of chosen) {
     const answer = await showApproval(callCard(call));
     if (answer === "stop") return { asked: chosen.length, isStopped: true };

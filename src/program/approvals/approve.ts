@@ -116,7 +116,7 @@ export async function approveIn(
 }
 
 async function terminalFace(): Promise<ApprovalFace> {
-  const { showApproval } = await import("../../agent/tui/show-approval.ts");
+  const { showApproval } = await import("../../agent/tui/approval-view.ts");
   return { show: showApproval, tell: tellInTerminal };
 }
 

@@ -91,6 +91,8 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
+  // Its warnings would be written over the screen. The agent tells those that matter.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
   let mode: PermissionMode = "ask";
   // A folder that holds nothing has nothing that the person could have refused.
   const keepsRules = trusted || holdsNothing(await trustRequest(folder));

@@ -57,7 +57,7 @@ export async function approveFolder(
 }
 
 async function askInTerminal(request: TrustRequest): Promise<boolean> {
-  const { showApproval } = await import("../../agent/tui/show-approval.ts");
+  const { showApproval } = await import("../../agent/tui/approval-view.ts");
   const [title = "", ...facts] = showContents(request);
   const answer = await showApproval({
     title,
