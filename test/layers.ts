@@ -19,10 +19,10 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "search",
-    lines: 8031,
+    lines: 8061,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17192, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17313, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 16240,
@@ -30,7 +30,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "gateway",
-    lines: 3286,
+    lines: 3305,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,7 +41,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 9329,
+    lines: 9336,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 13706,
+    lines: 13721,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 663;
+export const MOST_FILES = 664;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -176,6 +176,8 @@ export interface CallingClient {
   readonly passError?: (error: RpcError) => void;
   /** The name that the client gives of itself. */
   readonly name?: string | undefined;
+  /** The client runs on this machine and reads any file of its person without a question. */
+  readonly readsFiles?: boolean;
   /** The capabilities that the client declares, by name, such as `elicitation`. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The client's answers to an earlier round of this call, by the keys of the questions. Untrusted. */
