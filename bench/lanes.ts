@@ -1,11 +1,12 @@
 // Measures what becomes of tools of servers when reading has to be earned: public definitions, which declare nothing,
 // and servers that people use, some of which do.
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createGateway } from "keyhole";
+import { fromMcpConfig } from "keyhole/sources";
 import { installTool } from "../scripts/tool.ts";
 import { type DeclaredTool, impliedLane, laneOfTool } from "../src/core/catalog/tool-lane.ts";
-import { LANES } from "../src/core/nouns/entry.ts";
+import { LANES, type Lane } from "../src/core/nouns/entry.ts";
+import { listApprovals } from "../src/gateway/approvals.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { realLane } from "./real-lanes.ts";
 import { listSets, readJsonLines, type SetTool } from "./tool-sets.ts";
@@ -23,19 +24,20 @@ export const benchmark: Benchmark = async ({ data }) => {
     );
   });
   for (const [name, command] of Object.entries(serverCommands())) {
-    const tools = await listTools(command);
-    rows.push(...measure(name, tools), ...compare(name, tools));
+    const { tools, marked } = await listTools(name, command);
+    rows.push(...measure(name, tools), ...compare(name, tools, marked));
   }
   return rows;
 };
 
-/** How often the lane of a tool is what it really does, by the list of `real-lanes.ts`. */
-function compare(name: string, tools: readonly DeclaredTool[]): Row[] {
-  const wrong = (isWrong: (lane: number, real: number) => boolean) =>
+/** How often the lane of a tool is what it really does, by the list of `real-lanes.ts`: by itself, and as `R` marks it. */
+function compare(name: string, tools: readonly DeclaredTool[], marked: ReadonlyMap<string, Lane>): Row[] {
+  const wrong = (isWrong: (lane: number, real: number) => boolean, laneOf = laneOfTool) =>
     tools.filter((tool) => {
       const real = realLane(name, tool.name);
-      return real !== undefined && isWrong(LANES.indexOf(laneOfTool(tool)), LANES.indexOf(real));
+      return real !== undefined && isWrong(LANES.indexOf(laneOf(tool)), LANES.indexOf(real));
     });
+  const byKey = (tool: DeclaredTool) => marked.get(tool.name) ?? laneOfTool(tool);
   const row = (metric: string, some: readonly DeclaredTool[]) =>
     ({ bench: "lanes", case: name, system: "keyhole", metric, value: some.length, unit: "tools" }) as const;
   return [
@@ -54,6 +56,22 @@ function compare(name: string, tools: readonly DeclaredTool[]): Row[] {
     row(
       "milder than they are",
       wrong((lane, real) => lane < real),
+    ),
+    row(
+      "with R: as they are",
+      wrong((lane, real) => lane === real, byKey),
+    ),
+    row(
+      "with R: stricter",
+      wrong((lane, real) => lane > real, byKey),
+    ),
+    row(
+      "with R: milder",
+      wrong((lane, real) => lane < real, byKey),
+    ),
+    row(
+      "with R: destroy",
+      tools.filter((tool) => byKey(tool) === "destructive"),
     ),
   ];
 }
@@ -103,11 +121,19 @@ function serverCommands(): Readonly<Record<string, readonly string[]>> {
   };
 }
 
-async function listTools([command = "", ...args]: readonly string[]): Promise<readonly DeclaredTool[]> {
-  const client = new Client({ name: "bench", version: "1" });
-  const env = { PATH: process.env.PATH ?? "", NOTION_TOKEN: "none", GITHUB_PERSONAL_ACCESS_TOKEN: "none" };
-  await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
-  const { tools } = await client.listTools();
-  await client.close();
-  return tools as readonly DeclaredTool[];
+/** The tools of a server, and the lanes that a person gives them with one key at their approval. */
+async function listTools(name: string, [command = "", ...args]: readonly string[]) {
+  const env = { NOTION_TOKEN: "none", GITHUB_PERSONAL_ACCESS_TOKEN: "none" };
+  const gateway = createGateway({
+    sources: fromMcpConfig({ mcpServers: { [name]: { command, args, env } } }),
+  });
+  await gateway.sources.refresh();
+  const { entries } = await gateway.view();
+  const [approvals] = await listApprovals(gateway.pins, entries);
+  await gateway.close();
+  const tools = (approvals?.definitions ?? []).filter(({ ownLane }) => ownLane !== undefined);
+  return {
+    tools: tools.map(({ definition }) => definition as unknown as DeclaredTool),
+    marked: new Map(tools.flatMap(({ name: tool, milder }) => (milder ? [[tool, milder] as const] : []))),
+  };
 }

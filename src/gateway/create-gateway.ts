@@ -160,6 +160,7 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
     },
     close: lazy(async () => {
       catalog.end();
+      parts.resultFiles?.close();
       await ledger.close();
       if (services.extractor.warning) notice("extraction-idle", services.extractor.warning);
       await Promise.all([learning?.close(), services.shapes.save()]);

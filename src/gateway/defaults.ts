@@ -14,6 +14,7 @@ import { createExtractor } from "../core/sessions/extractor.ts";
 import { createIdempotency } from "../core/storage/idempotency.ts";
 import { ObservedShapes } from "../core/storage/observed-shapes.ts";
 import { createPlanStore } from "../core/storage/plan-store.ts";
+import { ResultFiles } from "../core/storage/result-files.ts";
 import { createResultStore } from "../core/storage/result-store.ts";
 import { createSessionStore } from "../core/storage/session-store.ts";
 import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
@@ -90,6 +91,7 @@ export function gatewayDefaults(options: GatewayOptions) {
     pins: options.pins ?? createPins(),
     sessions,
     results,
+    resultFiles: options.resultFiles === undefined ? undefined : new ResultFiles(options.resultFiles),
     plans: sessions.plans ?? createPlanStore(storage),
     approvals: options.approvals ?? createSpentApprovals(storage),
     services,

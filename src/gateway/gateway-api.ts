@@ -82,6 +82,11 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   readonly sessions?: SessionStore;
   /** Store of results that are too large to show. Default: in memory. */
   readonly results?: ResultStore;
+  /**
+   * Folder for whole results beside their handles, for clients over stdio that read files of this machine. The owner
+   * alone can read it; a file ends with its handle. Default: none.
+   */
+  readonly resultFiles?: string;
   /** The audit log: a record before and after each call. Default: none. See {@link createFileAuditStore}. */
   readonly audit?: AuditOptions;
   /** Runs calls with an idempotency key once. Default: in memory. */

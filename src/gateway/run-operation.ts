@@ -179,7 +179,11 @@ class Runner {
   }
 
   private roomOf(call: RecordedCall, { limits, tokensLeft }: CallBudget, session?: string): AnswerLimits {
-    const { words, countTokens, principal, storing } = call;
+    const { words, countTokens, principal, storing, options } = call;
+    const { resultFiles } = this.#parts;
+    const toFile: AnswerLimits["toFile"] = options.client?.readsFiles
+      ? (handle, value) => resultFiles?.write(handle, value)
+      : undefined;
     const keep: AnswerLimits["keep"] = (value, name, origin) => {
       const { handle, needs, stored } = keeperOf(this.#parts.results).keep(value, principal, origin);
       // Awaited later too; until then a failure must not count as unhandled.
@@ -189,7 +193,7 @@ class Runner {
       return handle;
     };
     const noteOutside = (text: Outside) => void call.outside.push(text);
-    return { ...limits, words, countTokens, tokensLeft, keep, noteOutside, session };
+    return { ...limits, words, countTokens, tokensLeft, keep, toFile, noteOutside, session };
   }
 
   /** Decides about the calls that an input would make. Unreadable input makes none. */

@@ -29,7 +29,7 @@ const IN_HOME = `.ssh/id_ed25519 .aws/credentials .gnupg/private-keys-v1.d/key .
   .config/gh/hosts.yml .kube/config .docker/config.json .netrc .npmrc .git-credentials .pgpass .bash_history
   .claude.json .claude/history.jsonl .codex/auth.json .cursor/mcp.json .config/Code/User/mcp.json
   .local/share/opencode/auth.json .mozilla/firefox/default/logins.json .config/google-chrome/Default/Cookies
-  .local/share/keyrings/login.keyring .keyhole/sessions/one.jsonl .local/state/keyhole/planted
+  .local/share/keyrings/login.keyring .keyhole/sessions/one.jsonl .local/state/keyhole/planted .local/state/keyhole/results/planted.json
   .cache/keyhole/planted`.split(/\s+/);
 
 async function listen(server: Server, where: string | { port: number; host: string }): Promise<void> {

@@ -173,6 +173,8 @@ export interface CallingClient {
   readonly passError?: (error: RpcError) => void;
   /** The client's name for itself. */
   readonly name?: string | undefined;
+  /** The client runs on this machine and reads any file of its person without a question. */
+  readonly readsFiles?: boolean;
   /** The client's declared capabilities by name, such as `elicitation`. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The client's answers to an earlier round of this call, by key of the question. Untrusted. */

@@ -32,6 +32,8 @@ export interface AnswerLimits {
   readonly session?: string | undefined;
   /** Stores a value that is too large to show. Returns its handle. */
   keep(value: Json, name: string, origin?: ResultOrigin): string;
+  /** Writes a stored value as a file for a client that reads files, and returns its path. */
+  toFile?: ((handle: string, value: Json) => string | undefined) | undefined;
   /** Called for untrusted text that a model is shown. */
   noteOutside?(outside: Outside): void;
 }

@@ -28,6 +28,8 @@ const leftSchema = z.object({
 export const storedSchema = z.object({
   handle: z.string(),
   chars: z.number(),
+  /** The file with all of it, for a client that reads files. */
+  file: z.string().optional(),
   /** How many items of a list are shown, and how many there are. */
   items: z.number().optional(),
   shown: z.number().optional(),
@@ -104,6 +106,7 @@ function fitResult(
   const chars = jsonChars(value);
   const handle = reading?.handle ?? room.keep(value, name, origin);
   const headings = reading ? {} : headingsOf(lifted.value);
+  const file = reading ? undefined : room.toFile?.(handle, lifted.value);
   const toShown = ({ content, left }: ResultPage): ShownResult => {
     const { blocks, whole } = blocksIn(content, lifted.blocks);
     if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };
@@ -114,7 +117,7 @@ function fitResult(
       return { params, unit: part.unit, of: part.of };
     });
     const read = formatMessage(howToRead(parts, reading), room.words);
-    const stored = { handle, chars, ...counts, left: parts, read, ...headings };
+    const stored = { handle, chars, ...(file && { file }), ...counts, left: parts, read, ...headings };
     return { content, stored, ...withBlocks(blocks) };
   };
   const page = reading ? room : { ...room, resultTokens: Math.min(room.resultTokens, room.lookTokens) };
@@ -207,9 +210,10 @@ function howToRead(left: StoredResult["left"], reading: ResultReading | undefine
 /** Tells where the rest of a stored result is. It stands before the content, where no client cuts it off. */
 export function storedText(stored: StoredResult | undefined): string {
   if (!stored) return "";
-  const { handle, chars, items, shown, read } = stored;
+  const { handle, chars, file, items, shown, read } = stored;
   const part = shown === undefined || shown === items ? "a part" : `${shown} of ${items} items`;
-  return `[${part}, all ${chars} characters at ${handle}${read === "" ? "" : `; ${read}`}]\n`;
+  const places = `${handle}${file === undefined ? "" : ` and in ${file}`}`;
+  return `[${part}, all ${chars} characters at ${places}${read === "" ? "" : `; ${read}`}]\n`;
 }
 
 const HEADING = /^#{1,4} +(\S.*)$/;

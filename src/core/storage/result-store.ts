@@ -20,11 +20,13 @@ export function mintResultHandle(): string {
   return mintHandle(RESULT_SCHEME);
 }
 
+/** How long a result is kept. */
+export const RESULT_MS = 30 * 60_000;
 const MIB = 1024 * 1024;
 const DEFAULTS: StorageOptions<Json> = {
   all: { entries: 1_000, size: 512 * MIB },
   perOwner: { entries: 500, size: 256 * MIB },
-  ttlMs: 30 * 60_000,
+  ttlMs: RESULT_MS,
   // Memory stores values unchanged; other drivers must not write secrets.
   toText: (value) => JSON.stringify(createRedact([], { kinds: true })(value)),
 };

@@ -124,7 +124,11 @@ function toContext(
       principal,
       signal: request.signal,
       ...(connection.session && { session: connection.session }),
-      client: { name: client, ...toClient(request, capabilities, state, progress, connection.connection) },
+      client: {
+        name: client,
+        readsFiles: !request.overHttp && rowOf(client)?.readsFiles === true,
+        ...toClient(request, capabilities, state, progress, connection.connection),
+      },
       limits: limitsOf(client),
       ...(state?.kind === "approval" && { resume: state }),
       ...(trace && { trace }),
@@ -250,6 +254,8 @@ interface ClientRow {
   readonly shown?: number;
   /** The client shows the raw JSON, so base64 images would reach the model as text. */
   readonly readsBytes?: true;
+  /** Its own tool reads a file outside the project without asking. Others ask, or refuse, so they get handles alone. */
+  readonly readsFiles?: true;
   /** The version that was measured, and what it does with longer results. */
   readonly measured: string;
 }
@@ -269,9 +275,11 @@ export const CLIENTS: readonly ClientRow[] = [
   {
     name: /\bcopilot\b/i,
     shown: 20_000,
+    readsFiles: true,
     measured: "Copilot CLI 1.0.102 writes 22 KB to a file, shows 500 characters",
   },
-  { name: /\bqwen\b/i, shown: 30_000, measured: "Qwen Code 0.24.4 writes it to a file" },
+  { name: /\bqwen\b/i, shown: 30_000, readsFiles: true, measured: "Qwen Code 0.24.4 writes it to a file" },
+  { name: /\bkimi\b/i, readsFiles: true, measured: "Kimi 2.1.0 shows it whole" },
   { name: /\bgemini\b/i, shown: 40_000, measured: "Gemini CLI 0.61.0 shows the first 8 K and the last 32 K" },
   { name: /\bcodex\b/i, shown: 50_000, measured: "Codex 0.166.0 cuts the middle" },
   {

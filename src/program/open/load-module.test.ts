@@ -22,6 +22,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   storage: '{ kind: "storage" }',
   sessions: '{ kind: "sessions" }',
   results: '{ kind: "results" }',
+  resultFiles: '"/results"',
   audit: '{ kind: "audit" }',
   idempotency: '{ kind: "idempotency" }',
   approvals: '{ kind: "approvals" }',

@@ -22,6 +22,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   storage: true,
   sessions: true,
   results: true,
+  resultFiles: true,
   audit: true,
   idempotency: true,
   approvals: true,

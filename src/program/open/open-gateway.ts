@@ -14,7 +14,15 @@ import { withProgress } from "../terminal/with-progress.ts";
 import { openFilledConfig } from "./open-config.ts";
 import { openTypesense, type ProgramState } from "./open-state.ts";
 import type { Settings } from "./settings-schema.ts";
-import { closeAudit, openAudit, openIndex, openLearning, openUsage, openWaitingCalls } from "./stores.ts";
+import {
+  closeAudit,
+  openAudit,
+  openIndex,
+  openLearning,
+  openUsage,
+  openWaitingCalls,
+  resultsFolder,
+} from "./stores.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 interface GatewayRequest {
@@ -54,6 +62,7 @@ export function openGateway(request: GatewayRequest) {
           learning: openLearning(settings.learning, state),
           ...state?.stores,
           askAfterInjection: settings.askAfterInjection,
+          ...(!isForMany && { resultFiles: resultsFolder() }),
           ...(recipes !== undefined && !isForMany && { recipes }),
         }
       : { learning: false }),

@@ -97,6 +97,11 @@ export function openUsage(limits: Settings["limits"], state?: ProgramState): Peo
   return { ...usage, close: () => usage.close().finally(() => file?.close()) };
 }
 
+/** The folder of large results for clients that read files. No isolated server sees it. */
+export function resultsFolder(): string {
+  return join(setStateFolder(), "results");
+}
+
 /** The file of what was learned, which all commands share. */
 export function learningFile(): string {
   return join(setStateFolder(), "learning.db");
