@@ -98,6 +98,7 @@ test("a call that waits is notified by the system only if the person has asked f
   await page.context().grantPermissions(["notifications"], { origin: shop.origin });
   await page.context().addInitScript(NOTE_NOTIFICATIONS);
   await page.reload();
+  await page.getByText("Live", { exact: true }).waitFor();
   const ask = (cents: number) =>
     shop.as("clerk", "/api/exec", { op: "shop.refund.send", args: { customer: "c1", cents } });
   const first = ask(5);
