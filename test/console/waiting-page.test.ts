@@ -111,9 +111,12 @@ test("a call that waits is notified by the system only if the person has asked f
   expect(await axe(page)).toEqual([]);
   await goTo(page, "overview", "Overview");
   const second = ask(6);
-  await expect
-    .poll(() => page.evaluate(NOTIFIED))
-    .toEqual(["asked", "A call waits for you; clerk: shop.refund.send"]);
+  await eventually(async () =>
+    expect(await page.evaluate(NOTIFIED)).toEqual([
+      "asked",
+      "A call waits for you; clerk: shop.refund.send",
+    ]),
+  );
   await goTo(page, "approvals", "Approvals");
   await page.getByRole("button", { name: "Approve" }).click();
   expect(await (await second).json()).toMatchObject({ ok: true });
