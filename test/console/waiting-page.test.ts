@@ -112,10 +112,7 @@ test("a call that waits is notified by the system only if the person has asked f
   await goTo(page, "overview", "Overview");
   const second = ask(6);
   await eventually(async () =>
-    expect(await page.evaluate(NOTIFIED)).toEqual([
-      "asked",
-      "A call waits for you; clerk: shop.refund.send",
-    ]),
+    expect(await page.evaluate(NOTIFIED)).toEqual(["asked", "A call waits for you; clerk: shop.refund.send"]),
   );
   await goTo(page, "approvals", "Approvals");
   await page.getByRole("button", { name: "Approve" }).click();
