@@ -98,6 +98,7 @@ test("a call that waits is notified by the system only if the person has asked f
   await page.context().grantPermissions(["notifications"], { origin: shop.origin });
   await page.context().addInitScript(NOTE_NOTIFICATIONS);
   await page.reload();
+  await page.getByText("Live", { exact: true }).waitFor();
   const ask = (cents: number) =>
     shop.as("clerk", "/api/exec", { op: "shop.refund.send", args: { customer: "c1", cents } });
   const first = ask(5);
@@ -110,9 +111,9 @@ test("a call that waits is notified by the system only if the person has asked f
   expect(await axe(page)).toEqual([]);
   await goTo(page, "overview", "Overview");
   const second = ask(6);
-  await expect
-    .poll(() => page.evaluate(NOTIFIED))
-    .toEqual(["asked", "A call waits for you; clerk: shop.refund.send"]);
+  await eventually(async () =>
+    expect(await page.evaluate(NOTIFIED)).toEqual(["asked", "A call waits for you; clerk: shop.refund.send"]),
+  );
   await goTo(page, "approvals", "Approvals");
   await page.getByRole("button", { name: "Approve" }).click();
   expect(await (await second).json()).toMatchObject({ ok: true });
