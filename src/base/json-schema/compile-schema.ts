@@ -105,7 +105,7 @@ function checkAgainstMeta(schema: object): string | undefined {
 
 /**
  * Whether all schemas of a prepared document surely are valid in draft 2020-12, as those of nearly all tools are. The
- * whole check has to be compiled first, which takes 60 ms of a first call ("first_call_cold_ms" of `npm run bench --
+ * whole check has to be compiled first, which takes 80 ms of a first call ("first_call_cold_ms" of `npm run bench --
  * peers`).
  */
 export function isPlainlyValid(nodes: readonly SchemaNode[]): boolean {

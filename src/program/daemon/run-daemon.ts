@@ -101,7 +101,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
  * Gives memory back while no request runs. V8 collects garbage only when a call needs room, so an idle process would
- * keep that of its start and of its last calls: 18 MB of "4 servers, 1 session" of `npm run bench -- sessions`.
+ * keep that of its start and of its last calls: 20 MB of "4 servers, 1 session" of `npm run bench -- sessions`.
  * Call it when a request begins; it returns what to call when the request has ended.
  */
 function createIdleMemory(): () => () => void {
