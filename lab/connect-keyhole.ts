@@ -6,19 +6,20 @@ import type { Client, Program } from "../src/program/clients/client.ts";
 import { CLIENTS } from "../src/program/clients/clients.ts";
 import { editConfig } from "../src/program/clients/edit-config.ts";
 import { KEYHOLE } from "../src/program/clients/find-configs.ts";
-import type { LabClient, LabServers, Setup } from "./lab-client.ts";
+import { entryOf } from "../src/program/clients/plan-connection.ts";
+import type { LabClient, LabPrograms, LabServers, Setup } from "./lab-client.ts";
 
 /** Writes the entry of Keyhole into the client's config, as `keyhole connect` does. */
 export async function connectKeyhole(client: LabClient, setup: Setup, program: Program): Promise<void> {
   const known = knownClient(client);
-  await write(client, setup, { [KEYHOLE]: program }, known && { [KEYHOLE]: known.entry(program) });
+  await write(client, setup, { [KEYHOLE]: program }, known && { [KEYHOLE]: entryOf(known, program) });
 }
 
 /** Writes servers into the client's config, as a person does. */
 export async function writeEntries(client: LabClient, setup: Setup, servers: LabServers): Promise<void> {
   const entries = Object.entries(servers).map(([name, server]) => [
     name,
-    client.entry?.(server, name) ?? server,
+    "url" in server ? (client.remote?.(server.url) ?? server) : (client.entry?.(server, name) ?? server),
   ]);
   await write(client, setup, servers, Object.fromEntries(entries));
 }
@@ -33,7 +34,9 @@ async function write(
   servers: LabServers,
   entries: Readonly<Record<string, PlainObject>> | undefined,
 ): Promise<void> {
-  const { path, text } = client.entryFile?.(servers, setup) ?? (await editedFile(client, setup, entries));
+  // Servers at addresses are only for clients that `connect` knows.
+  const { path, text } =
+    client.entryFile?.(servers as LabPrograms, setup) ?? (await editedFile(client, setup, entries));
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
 }

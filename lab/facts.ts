@@ -32,6 +32,26 @@ export function diffFacts(recorded: readonly LabRow[], found: readonly LabRow[])
   });
 }
 
-function fileOf(client: string): string {
-  return resolve(FOLDER, `${client}.json`);
+/** Rows of runs with several sizes and ways, direct and behind Keyhole. */
+interface SizedRow {
+  readonly client: string;
+  readonly way: string;
+  readonly size: number;
+}
+
+export async function readRows<T extends SizedRow>(name: string): Promise<T[]> {
+  return JSON.parse(await readFile(fileOf(name), "utf8").catch(() => "[]")) as T[];
+}
+
+/** Rows of runs that were not made now stay as they are. */
+export async function recordRows(name: string, rows: readonly SizedRow[]): Promise<void> {
+  const keyOf = ({ client, size, way }: SizedRow) => `${client} ${size} ${way}`;
+  const now = new Set(rows.map(keyOf));
+  const others = (await readRows(name)).filter((row) => !now.has(keyOf(row)));
+  const lines = [...others, ...rows].map((row) => JSON.stringify(row));
+  await writeFile(fileOf(name), `[\n${lines.join(",\n")}\n]\n`);
+}
+
+function fileOf(name: string): string {
+  return resolve(FOLDER, `${name}.json`);
 }

@@ -7,10 +7,13 @@ import type { Outcome } from "./tour/outcomes.ts";
 export const SCENARIOS = ["tour", "hung", "silent", "person"] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
-/** Programs that serve MCP, by their names in a client's config. */
-export type LabServers = Readonly<
-  Record<string, Program & { readonly env?: Readonly<Record<string, string>> | undefined }>
->;
+/** Programs and addresses that serve MCP, by their names in a client's config. */
+export type LabServers = Readonly<Record<string, LabProgram | { readonly url: string }>>;
+export type LabPrograms = Readonly<Record<string, LabProgram>>;
+
+export interface LabProgram extends Program {
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
 
 /** A folder of its own, an address of the model and a prompt, from which a client is started. */
 export interface Setup {
@@ -48,6 +51,10 @@ export interface Person {
 export interface ClientSearch {
   /** A search for all of these at once, or one by one if the client takes only words. */
   call(needs: readonly Outcome[]): ScriptedCall;
+  /** A search with these words. Absent: `--searches` leaves the client out. */
+  words?(query: string): ScriptedCall;
+  /** Variables without which the client hides nothing. */
+  variables?(setup: Setup): Readonly<Record<string, string>>;
   /** The name by which a found tool is called that is not among the tools of a request. */
   name?(server: string, tool: string): string;
   /** Calls a found tool. Default: by its name. */
@@ -73,15 +80,19 @@ export interface LabClient {
   /** Which of the client's configs `keyhole connect` would write. Default: the first. */
   readonly place?: number;
   /** Writes servers, for a client that `keyhole connect` does not know. */
-  entryFile?(servers: LabServers, setup: Setup): { readonly path: string; readonly text: string };
+  entryFile?(servers: LabPrograms, setup: Setup): { readonly path: string; readonly text: string };
   /** A server as the client's config has it, with leave to call it unasked. Default: command, args and env. */
-  entry?(server: LabServers[string], name: string): PlainObject;
+  entry?(server: LabProgram, name: string): PlainObject;
+  /** The same for a server at an address. Default: the address alone. */
+  remote?(url: string): PlainObject;
   /** Whether `entry` or `allowing` denies the tool `DENIED` of the filesystem server. */
   readonly denies?: true;
   /** Files that let the client call these servers unasked. */
   allowing?(servers: readonly string[]): Readonly<Record<string, string>>;
   /** The client's own search for the tools that it hides. */
   readonly search?: ClientSearch;
+  /** Gives a task to a sub-agent. */
+  subAgent?(task: string): ScriptedCall;
   /** The client names tools without their server. */
   readonly hasBareNames?: true;
   /** A client that shows tools only after a search of its own: the calls that make the model see them. */

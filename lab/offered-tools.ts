@@ -1,3 +1,5 @@
+import { toolResults } from "./tool-results.ts";
+
 /** A tool definition in a request to a model, as the client sent it. */
 export interface OfferedTool {
   readonly name: string;
@@ -15,7 +17,18 @@ export function offeredTools(body: unknown): OfferedTool[] {
   const found = (Array.isArray(input) ? (input as Fields[]) : []).flatMap((item) =>
     item.type === "tool_search_output" ? (item.tools as Fields[]) : [],
   );
-  return [...(tools ?? []), ...found].flatMap((tool) => unfold(tool));
+  return [...(tools ?? []).filter(isSeenIn(body)), ...found].flatMap((tool) => unfold(tool));
+}
+
+/** A request without the definitions that the vendor keeps from the model until a search has named them. */
+export function withoutHidden(body: unknown): unknown {
+  const { tools } = body as { tools?: Fields[] };
+  return tools ? { ...(body as Fields), tools: tools.filter(isSeenIn(body)) } : body;
+}
+
+function isSeenIn(body: unknown): (tool: Fields) => boolean {
+  const named = new Set(toolResults(body).flatMap(({ text }) => text.split("\n")));
+  return ({ defer_loading: isHidden, name }) => isHidden !== true || named.has(String(name));
 }
 
 /** Gemini lists declarations within a tool, OpenAI's Responses API tools within a namespace. */

@@ -1,5 +1,5 @@
 import type { PlainObject } from "../src/base/util/plain-object.ts";
-import type { LabServers } from "./lab-client.ts";
+import type { LabProgram } from "./lab-client.ts";
 
 /** The config of opencode, and of Kilo, which is made from it: the scripted model, and nothing from the network. */
 export function openCodeConfig(model: string): object {
@@ -18,7 +18,7 @@ export function openCodeConfig(model: string): object {
 }
 
 /** A server as both have it. */
-export function openCodeEntry({ command, args, env }: LabServers[string]): PlainObject {
+export function openCodeEntry({ command, args, env }: LabProgram): PlainObject {
   return {
     type: "local",
     command: [command, ...args],

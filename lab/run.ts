@@ -1,16 +1,20 @@
 // npm run clients [-- NAME… | --others | --all]: runs MCP clients against the built program and a scripted model, without a
 // network, and prints a row for each client and assertion. Without names: those that every check runs.
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { installPackages } from "../bench/install-packages.ts";
 import { ASSERTIONS } from "./assertions.ts";
 import { findClient, LAB_CLIENTS } from "./clients.ts";
-import { diffFacts, readFacts, writeFacts } from "./facts.ts";
+import { diffFacts, readFacts, recordRows, writeFacts } from "./facts.ts";
 import type { LabRow } from "./finding.ts";
 import { type LabClient, SCENARIOS } from "./lab-client.ts";
 import { whyNoNamespace } from "./namespace.ts";
 import { type ClientRun, type RunOptions, runClient } from "./run-client.ts";
-import { recordTours, type TourRow } from "./tour/rows.ts";
+import { whyNoSets } from "./searches/catalogue.ts";
+import { searchFigures } from "./searches/rows.ts";
+import { searchClient } from "./searches/run-searches.ts";
+import type { TourRow } from "./tour/rows.ts";
 import { printTours, tourClient } from "./tour/run-tour.ts";
 
 const USAGE = `Usage: npm run clients [-- NAME…] [options]
@@ -24,7 +28,10 @@ const USAGE = `Usage: npm run clients [-- NAME…] [options]
   --seconds N    how long the silent call lasts (default: 100)
   --serve ARG    an argument more for keyhole serve, e.g. --serve=--no-daemon
   --tour         twelve outcomes with four and with eight servers, direct and behind Keyhole as a person connects it;
-                 with --record into docs/clients.md
+                 with --record into docs/clients.md; with --native the tour behind Keyhole with all tools listed
+  --searches     the client's own search and Keyhole's with the same queries over 50, 500 and 3,000 tools; with --record
+                 into docs/clients.md
+  --data DIR     the public sets of tools and queries that --searches needs
   --keep         keeps the folders of the runs
   --json         prints rows`;
 
@@ -39,6 +46,9 @@ const { positionals, values } = parseArgs({
     seconds: { type: "string", default: "100" },
     serve: { type: "string", multiple: true, default: [] },
     tour: { type: "boolean", default: false },
+    native: { type: "boolean", default: false },
+    searches: { type: "boolean", default: false },
+    data: { type: "string" },
     keep: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -56,6 +66,7 @@ if (noNamespace) skip(`The clients are not run: ${noNamespace}.`);
 if (!existsSync("dist/program/main.js")) throw new Error("Nothing is built: run npm run build first.");
 
 if (values.tour) process.exit(await tour());
+if (values.searches) process.exit(await searches(values.data));
 const rows: LabRow[] = [];
 const differences: string[] = [];
 const runs: { readonly client: LabClient; readonly run: ClientRun; again(): ClientRun }[] = [];
@@ -89,11 +100,33 @@ async function tour(): Promise<number> {
   for (const client of chosen()) {
     const options = optionsOf(client);
     if ("reason" in options) console.error(`${client.title} is skipped: ${options.reason}`);
-    else found.push(...(await tourClient(client, options)));
+    else found.push(...(await tourClient(client, options, values.native ? ["native"] : undefined)));
   }
-  if (values.record) await recordTours(found);
+  if (values.record) await recordRows("tour", found);
   if (values.json) console.log(JSON.stringify(found));
   return printTours(found) ? 0 : 1;
+}
+
+/** The searches of all chosen clients that have one. Returns the exit code. */
+async function searches(data?: string): Promise<number> {
+  const noSets = data === undefined ? "Give --data DIR." : whyNoSets(data);
+  if (data === undefined || noSets) {
+    console.error(noSets);
+    return 2;
+  }
+  for (const client of chosen().filter(({ search }) => search?.words)) {
+    const options = optionsOf(client);
+    if ("reason" in options) {
+      console.error(`${client.title} is skipped: ${options.reason}`);
+      continue;
+    }
+    for await (const row of searchClient(client, resolve(data), options)) {
+      if (values.record) await recordRows("searches", [row]);
+      const shown = `${client.title}, ${row.size} tools, ${row.way}: ${searchFigures(row)}`;
+      console.log(values.json ? JSON.stringify(row) : shown);
+    }
+  }
+  return 0;
 }
 
 function optionsOf(client: LabClient): RunOptions | { readonly reason: string } {

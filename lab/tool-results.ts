@@ -53,7 +53,10 @@ function ofGemini({ functionResponse }: Fields): ReadResult[] {
 
 function toRead(content: unknown): ReadResult {
   if (typeof content === "string") return { text: content, pictures: 0 };
-  const texts = listed(content).flatMap(({ text }) => (typeof text === "string" ? [text] : []));
+  // A search of Claude Code answers with the names of tools.
+  const texts = listed(content).flatMap(({ text, tool_name: name = text }) =>
+    typeof name === "string" ? [name] : [],
+  );
   return { text: texts.join("\n"), pictures: listed(content).length - texts.length };
 }
 

@@ -10,7 +10,7 @@ import { PAGES } from "../test/doc-blocks.ts";
 import { FOLDERS, ROOMS } from "../test/layers.ts";
 import { clientFacts } from "./client-facts.ts";
 import { clientSnippets } from "./client-snippets.ts";
-import { clientTours } from "./client-tours.ts";
+import { clientSearches, clientSurfaces, clientTours, deferringChange } from "./client-tours.ts";
 import { eightServersView, modelView } from "./model-view.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
@@ -21,13 +21,18 @@ const pages: Record<string, string> = {
   "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
   "docs/command-line.md": withPart("docs/command-line.md", "commands", await commandsTable()),
-  "README.md": withPart("README.md", "view", await modelView()),
+  "README.md": withPart("README.md", "view", await modelView()).replace(
+    /[\d.]+ to [\d.]+ %(?= fewer input tokens)/,
+    await deferringChange(),
+  ),
   "docs/mcp.md": withPart("docs/mcp.md", "eight", await eightServersView()),
   "docs/figures.md": withPart("docs/figures.md", "claims", claimsTable()),
   "docs/clients.md": withParts("docs/clients.md", {
     clients: await clientSnippets(),
     lab: await clientFacts(),
     tour: await clientTours(),
+    surfaces: await clientSurfaces(),
+    searches: await clientSearches(),
   }),
 };
 for (const path of PAGES) pages[path] = withExamples(pages[path] ?? read(path) ?? "");

@@ -31,6 +31,7 @@ export const claudeCode: LabClient = {
     decline: ["Down", "Enter"],
   },
   entry: (server) => ({ type: "stdio", ...server }),
+  remote: (url) => ({ type: "http", url }),
   allowing: (servers) => ({
     ".claude/settings.json": JSON.stringify({
       permissions: {
@@ -45,8 +46,13 @@ export const claudeCode: LabClient = {
       name: "ToolSearch",
       args: { query: selectTools(needs), max_results: needs.length },
     }),
+    words: (query) => ({ name: "ToolSearch", args: { query } }),
     name: toolName,
   },
+  subAgent: (prompt) => ({
+    name: "Agent",
+    args: { description: "Search", prompt, subagent_type: "general-purpose" },
+  }),
   advice: [
     "The entry keeps Keyhole's tools loaded. Without `alwaysLoad` they wait behind the client's own search.",
     "It asks about every tool. Allow the reading ones once: `mcp__keyhole__ask`, `mcp__keyhole__help` and `mcp__keyhole__get`.",

@@ -31,6 +31,8 @@ export const cline: LabClient = {
   }),
   // The first is that of the editor's extension.
   place: 1,
+  // Without a time limit of their own it gives servers less than three seconds to start, as it does Keyhole.
+  entry: (server) => ({ ...server, timeout: 300 }),
   advice: [
     "`timeout` in the entry gives Keyhole time to start; without it Cline waits less than three seconds.",
     "It cuts results at 8,000 characters. Keyhole keeps its answers below that, and leaves pictures out because they would be read as text.",

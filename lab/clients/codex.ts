@@ -32,6 +32,7 @@ export const codex: LabClient = {
     required: true,
     ...(name === "filesystem" && { disabled_tools: [DENIED] }),
   }),
+  remote: (url) => ({ url, default_tools_approval_mode: "approve", required: true }),
   denies: true,
   search: {
     call: (needs) => ({
@@ -39,6 +40,7 @@ export const codex: LabClient = {
       args: { query: needs.map(({ need }) => need).join(", "), limit: Math.max(8, needs.length) },
       isSearch: true,
     }),
+    words: (query) => ({ name: "tool_search", args: { query }, isSearch: true }),
     isBlind: true,
   },
   advice: [

@@ -22,9 +22,18 @@ export const qwen: LabClient = {
     trust: true,
     ...(name === "filesystem" && { excludeTools: [DENIED] }),
   }),
+  remote: (url) => ({ httpUrl: url, trust: true }),
   denies: true,
+  subAgent: (prompt) => ({
+    name: "tool_call",
+    args: {
+      name: "agent",
+      arguments: { description: "Search", prompt, subagent_type: "general-purpose" },
+    },
+  }),
   search: {
     call: (needs) => ({ name: "tool_search", args: { query: selectTools(needs), max_results: 20 } }),
+    words: (query) => ({ name: "tool_search", args: { query } }),
     name: toolName,
     through: (name, args) => ({ name: "tool_call", args: { name, arguments: args } }),
   },

@@ -126,14 +126,14 @@ export class TourModel {
   }
 }
 
-function toCall({ name, namespace }: OfferedTool, args: ScriptedCall["args"]): ScriptedCall {
+export function toCall({ name, namespace }: OfferedTool, args: ScriptedCall["args"]): ScriptedCall {
   return { name, args, ...(namespace !== undefined && { namespace }) };
 }
 
 /** The tool itself in a request, behind the prefix of the client or alone. */
-function offeredTool(
+export function offeredTool(
   offered: readonly OfferedTool[],
-  { server, tool }: OutcomeCall,
+  { server, tool }: Pick<OutcomeCall, "server" | "tool">,
   { hasBareNames }: LabClient,
 ): OfferedTool | undefined {
   const wanted = letters(hasBareNames ? tool : server + tool);

@@ -1,8 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { TokenCounter } from "../../src/base/tokens/tokens.ts";
 import { countOf } from "../../src/base/util/count-of.ts";
-import { offeredTools } from "../offered-tools.ts";
+import { readRows } from "../facts.ts";
+import { offeredTools, withoutHidden } from "../offered-tools.ts";
 import { toolResults } from "../tool-results.ts";
 import { outcomesIn } from "./outcomes.ts";
 import type { Size } from "./servers.ts";
@@ -36,7 +35,6 @@ export interface TourRow {
 }
 
 const WAITS = /runs only after a person has approved|APPROVAL_/;
-const FILE = resolve(import.meta.dirname, "../facts/tour.json");
 
 export function toRow(
   about: Pick<TourRow, "client" | "version" | "way" | "size">,
@@ -44,7 +42,7 @@ export function toRow(
   countTokens: TokenCounter,
 ): TourRow {
   const requests = observed.requests.filter((body) => offeredTools(body).length > 0);
-  const tokens = requests.map((body) => countTokens(JSON.stringify(withoutPictures(body))));
+  const tokens = requests.map((body) => countTokens(JSON.stringify(withoutPictures(withoutHidden(body)))));
   const results = toolResults(requests.at(-1) ?? {});
   const records = Object.values(observed.taps).map((tap) => tap.filter(({ at }) => at >= observed.startedAt));
   const starts = records.flat().filter(({ event }) => event === "start");
@@ -74,7 +72,7 @@ function grown(
   countTokens: TokenCounter,
 ): number {
   const definitions = (body: unknown) =>
-    countTokens(JSON.stringify((body as { tools?: unknown }).tools ?? []));
+    countTokens(JSON.stringify((withoutHidden(body) as { tools?: unknown }).tools ?? []));
   const texts = results.reduce((sum, { text }) => sum + countTokens(text), 0);
   return texts + Math.max(0, definitions(last) - definitions(first));
 }
@@ -114,17 +112,8 @@ function withoutPictures(value: unknown, key = ""): unknown {
 }
 
 /** The recorded tours. */
-export async function readTours(): Promise<TourRow[]> {
-  return JSON.parse(await readFile(FILE, "utf8").catch(() => "[]")) as TourRow[];
-}
-
-/** Rows of tours that were not made now stay as they are. */
-export async function recordTours(rows: readonly TourRow[]): Promise<void> {
-  const keyOf = ({ client, size, way }: TourRow) => `${client} ${size} ${way}`;
-  const now = new Set(rows.map(keyOf));
-  const others = (await readTours()).filter((row) => !now.has(keyOf(row)));
-  const lines = [...others, ...rows].map((row) => JSON.stringify(row));
-  await writeFile(FILE, `[\n${lines.join(",\n")}\n]\n`);
+export function readTours(): Promise<TourRow[]> {
+  return readRows("tour");
 }
 
 /** The things that a person had directly and loses behind Keyhole. */

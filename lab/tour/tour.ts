@@ -4,7 +4,8 @@ import type { Size } from "./servers.ts";
 
 /** `direct`: the servers in the client's own config. `keyhole`: connected and approved as a person does it. */
 export const WAYS = ["direct", "keyhole"] as const;
-export type Way = (typeof WAYS)[number];
+/** `native`: the same with `connect --surface native`, for a client that hides tools by itself. */
+export type Way = (typeof WAYS)[number] | "native";
 
 export interface TourAssignment {
   readonly client: string;

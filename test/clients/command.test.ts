@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "../claims.ts";
 import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -70,6 +70,24 @@ verifies("clients:undo", "the command connects, the client's entry works, and --
   expect(await keyhole("connect", "cursor", "--undo")).toMatchObject({ code: 0 });
   expect(readFileSync(path, "utf8")).toBe(text);
   expect(existsSync(join(home, ".keyhole", "settings.json"))).toBe(false);
+});
+
+test("--surface native leaves the tools of all servers to the client's own search, and lanes bring the entry back", async () => {
+  const home = temporaryFolder();
+  const { keyhole } = openProgram({ home, folder: home });
+  const path = join(home, ".claude.json");
+  const entry = async (...more: string[]) => {
+    write(path, JSON.stringify({ mcpServers: { tasks: { command: process.execPath, args: [CHAOS] } } }));
+    expect(await keyhole("connect", "claude-code", "--yes", ...more)).toMatchObject({ code: 0 });
+    return JSON.parse(readFileSync(path, "utf8")).mcpServers.keyhole;
+  };
+  const native = await entry("--surface", "native");
+  expect(native).not.toHaveProperty("alwaysLoad");
+  expect(native.args.join(" ")).toContain("--surface native");
+  const lanes = await entry();
+  expect(lanes).toHaveProperty("alwaysLoad", true);
+  expect(lanes.args).not.toContain("--surface");
+  expect(await keyhole("connect", "claude-code", "--surface", "nativ")).toMatchObject({ code: 1 });
 });
 
 verifies(

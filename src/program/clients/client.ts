@@ -41,8 +41,10 @@ export interface Client {
    * it passes none of the person's.
    */
   readonly variables?: "none" | ((names: readonly string[]) => PlainObject);
-  /** Keyhole's entry, as the client wants it, with its switch that keeps the few tools loaded. */
+  /** Keyhole's entry, as the client wants it. */
   entry(program: Program): PlainObject;
+  /** The fields of the entry that keep a server's tools out of the client's own search. */
+  readonly loaded?: PlainObject;
   /** How it lists the tools of its servers, by model if that differs. Absent: nobody has measured it or written it down. */
   readonly lists?: readonly ClientListing[];
 }

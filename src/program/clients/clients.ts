@@ -52,7 +52,8 @@ export const CLIENTS: readonly Client[] = [
     },
     skills: claudeSkills(claudeFolder),
     lists: [{ shows: "names", loads: 1 }],
-    entry: (program) => ({ type: "stdio", ...plain(program), alwaysLoad: true }),
+    entry: (program) => ({ type: "stdio", ...plain(program) }),
+    loaded: { alwaysLoad: true },
   },
   {
     name: "claude-desktop",
@@ -108,8 +109,9 @@ export const CLIENTS: readonly Client[] = [
       { when: "gpt-5.5", shows: "search", loads: 4 },
       { when: "other models", ...WHOLE },
     ],
-    // The first makes Codex list the tools from the start, the second makes it wait for the server.
-    entry: (program) => ({ ...plain(program), omit_tools_from: ["deferred"], required: true }),
+    // Codex waits for a server that is required.
+    entry: (program) => ({ ...plain(program), required: true }),
+    loaded: { omit_tools_from: ["deferred"] },
   },
   {
     name: "gemini",
@@ -137,7 +139,8 @@ export const CLIENTS: readonly Client[] = [
     rules: { ...QWEN_RULES, files: (machine) => settingsAndPolicies(machine, ".qwen") },
     lists: [{ shows: "summaries", loads: 1 }],
     isOff: isExcluded,
-    entry: (program) => ({ ...plain(program), alwaysLoadTools: true }),
+    entry: plain,
+    loaded: { alwaysLoadTools: true },
   },
   {
     name: "opencode",
@@ -156,7 +159,8 @@ export const CLIENTS: readonly Client[] = [
     dialect: STANDARD,
     // Nobody has measured how much it shows of the tools that it hides.
     lists: [{ shows: "names", from: 32, loads: 1 }],
-    entry: (program) => ({ type: "local", ...plain(program), tools: ["*"], deferTools: "never" }),
+    entry: (program) => ({ type: "local", ...plain(program), tools: ["*"] }),
+    loaded: { deferTools: "never" },
   },
   {
     name: "windsurf",

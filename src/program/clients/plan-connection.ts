@@ -1,4 +1,5 @@
 import type { PlainObject } from "../../base/util/plain-object.ts";
+import type { Surface } from "../../core/surfaces/surface-names.ts";
 import { strictest, toolRules } from "../../sources/mcp/config/overrides.ts";
 import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { carryRules, findRules } from "./carry-rules.ts";
@@ -140,10 +141,21 @@ async function changeOf([path, planned]: [string, readonly PlannedEdits[]]): Pro
   return { path, format, before, after: await editConfig({ path, format }, before ?? "", edits), edits };
 }
 
-/** Keyhole's entry, with the variables that the client passes on only if they are named. */
-function entryOf({ entry, variables }: Client, program: Program, names: readonly string[]): PlainObject {
+/**
+ * Keyhole's entry, with the variables that the client passes on only if they are named. Keyhole's few tools stay loaded;
+ * those of all servers are for the client's own search.
+ */
+export function entryOf(
+  { entry, loaded, variables }: Client,
+  program: Program,
+  names: readonly string[] = [],
+): PlainObject {
   const isNamed = typeof variables === "function" && names.length > 0;
-  return { ...entry(program), ...(isNamed && variables(names)) };
+  return {
+    ...entry(program),
+    ...(!program.args.includes("native" satisfies Surface) && loaded),
+    ...(isNamed && variables(names)),
+  };
 }
 
 function isMovable(server: FoundServer): server is FoundServer & { readonly config: McpServerConfig } {

@@ -11,6 +11,7 @@ import { countOf } from "../../base/util/count-of.ts";
 import { fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import { SURFACES } from "../../core/surfaces/surface-names.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { createConnections, type UndoneFile } from "../clients/connections.ts";
@@ -33,6 +34,7 @@ const OPTIONS = {
   all: { help: "also give it every server of Keyhole's config" },
   skills: { help: "also put your skills behind Keyhole, and leave one line in the client in their place" },
   projects: { help: "also move the servers of this folder and of Claude Code's projects" },
+  surface: { takes: "NAME", choices: SURFACES, help: "the tools that its model sees (default: lanes)" },
   "read-only": { help: "let the client only read through Keyhole" },
   "dry-run": { help: "show the change, write nothing" },
   yes: { help: "do not ask" },
@@ -72,7 +74,7 @@ interface ConnectOptions extends Partial<CommandInput<typeof OPTIONS>> {
 /** Shows the plan, asks, and carries it out. */
 export async function connectClient(client: Client, options: ConnectOptions): Promise<void> {
   const machine = thisMachine();
-  const program = serveProgram(options.readOnly ?? false);
+  const program = serveProgram(options.readOnly ?? false, options.surface);
   const connections = openConnections();
   const plan = await planConnection(client, {
     machine,

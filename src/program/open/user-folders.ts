@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, parse, resolve } from "node:path";
 import { contentHash } from "../../base/util/content-hash.ts";
+import type { Surface } from "../../core/surfaces/surface-names.ts";
 import type { ClientMachine, Program } from "../clients/client.ts";
 import { settingsPath } from "./config-files.ts";
 
@@ -39,10 +40,10 @@ export function ownConfig(): string {
 }
 
 /** Starts this very program for a client. Absolute, because clients have other folders and another PATH. */
-export function serveProgram(isReadOnly: boolean): Program {
+export function serveProgram(isReadOnly: boolean, surface?: Surface): Program {
   const main = realpathSync(process.argv[1]!);
-  const write = isReadOnly ? [] : ["--allow-write"];
-  return { command: process.execPath, args: [main, "serve", "--config", ownConfig(), ...write] };
+  const more = [...(isReadOnly ? [] : ["--allow-write"]), ...(surface ? ["--surface", surface] : [])];
+  return { command: process.execPath, args: [main, "serve", "--config", ownConfig(), ...more] };
 }
 
 /** Whether the program lies in a cache that npx may empty. */
