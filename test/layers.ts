@@ -13,24 +13,24 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   {
     name: "base",
-    lines: 6314,
+    lines: 6401,
     holds:
       "leaves that know none of the nouns: `util`, `tokens`, `problems`, `safety` of text, `json-schema`, `net` (the guarded fetch)",
   },
   {
     name: "search",
-    lines: 8007,
+    lines: 8180,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17143, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17296, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16213,
+    lines: 16289,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 3256,
+    lines: 3280,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,18 +41,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 9303,
+    lines: 9314,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 14801,
+    lines: 15497,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 13770,
+    lines: 13870,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 665;
+export const MOST_FILES = 668;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
