@@ -13,7 +13,7 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   {
     name: "base",
-    lines: 6401,
+    lines: 6408,
     holds:
       "leaves that know none of the nouns: `util`, `tokens`, `problems`, `safety` of text, `json-schema`, `net` (the guarded fetch)",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 668;
+export const MOST_FILES = 669;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -154,6 +154,9 @@ describe("ranking", () => {
   });
 });
 
+/** The mode in which a search adds the tools that it finds to the next request. */
+const DISCOVER = { agent: { mode: "discover" } };
+
 describe("skills as the standard has them", () => {
   const FILES = {
     ".agents/skills/review-sql/SKILL.md": plain(
@@ -169,7 +172,7 @@ describe("skills as the standard has them", () => {
       { calls: [{ name: "review-sql", args: {} }] },
       { text: "I know how." },
     ];
-    const { ask, server } = await openTerminalAgent(script, { home: FILES });
+    const { ask, server } = await openTerminalAgent(script, { home: FILES, settings: DISCOVER });
     const { end } = await ask("Is my migration safe?");
     expect(end).toMatchObject({ outcome: "answered", steps: 3 });
     expect(instructionsOf(server.requests[0])).toContain(
@@ -179,14 +182,13 @@ describe("skills as the standard has them", () => {
     expect(server.requests[2]?.messages.at(-1)?.text).toContain("Look at the locks first.");
   });
 
-  test("with fixed tools, the list says where a skill is read", async () => {
+  test("with the chat's fixed tools, the list says where a skill is read", async () => {
     const script: ScriptedReply[] = [
       { calls: [{ name: "ask", args: { query: "check a database migration" } }] },
       { calls: [{ name: "get", args: { routes: [{ route: "skills://skills/review-sql" }] } }] },
       { text: "I know how." },
     ];
-    const settings = { agent: { mode: "fixed" } };
-    const { ask, server } = await openTerminalAgent(script, { home: FILES, settings });
+    const { ask, server } = await openTerminalAgent(script, { home: FILES });
     await ask("Is my migration safe?");
     expect(instructionsOf(server.requests[0])).toContain("Skills, read at skills://skills/NAME:");
     expect(server.requests[1]?.messages.at(-1)?.text).toContain("skills://skills/review-sql");
@@ -202,7 +204,11 @@ describe("toolsets", () => {
   ];
 
   test('"toolsets/index:HelloToolset" of a trusted project loads, and its tools run', async () => {
-    const { ask, server, told } = await openTerminalAgent(SCRIPT, { project: HELLO_FILES, trusted: true });
+    const { ask, server, told } = await openTerminalAgent(SCRIPT, {
+      project: HELLO_FILES,
+      trusted: true,
+      settings: DISCOVER,
+    });
     await ask("hello");
     expect(told).toEqual([]);
     expect(server.requests[1]?.tools).toContain("greet_in_language");
@@ -210,7 +216,7 @@ describe("toolsets", () => {
   });
 
   test("an untrusted project's toolset does not load, and its skill is not shown", async () => {
-    const { ask, server, told } = await openTerminalAgent(SCRIPT, { project: HELLO_FILES });
+    const { ask, server, told } = await openTerminalAgent(SCRIPT, { project: HELLO_FILES, settings: DISCOVER });
     await ask("hello");
     expect(told.join("\n")).toContain("keyhole approve .");
     expect(server.requests[1]?.tools).not.toContain("greet_in_language");
@@ -218,12 +224,12 @@ describe("toolsets", () => {
   });
 
   test("a toolset in the home folder loads once the settings name its skill", async () => {
-    const loose = await openTerminalAgent(SCRIPT, { home: HELLO_FILES });
+    const loose = await openTerminalAgent(SCRIPT, { home: HELLO_FILES, settings: DISCOVER });
     await loose.ask("hello");
     expect(loose.server.requests[1]?.tools).not.toContain("greet_in_language");
     const named = await openTerminalAgent(SCRIPT, {
       home: HELLO_FILES,
-      settings: { skills: { enabled: ["hello-extended"] } },
+      settings: { ...DISCOVER, skills: { enabled: ["hello-extended"] } },
     });
     await named.ask("hello");
     expect(named.server.requests[1]?.tools).toContain("greet_in_language");

@@ -21,7 +21,7 @@ async function tracedRun(script: readonly ScriptedReply[], telemetry = {}) {
   const opened = await openTerminalAgent(script, {
     settings: {
       telemetry: { enabled: true, endpoint: collector.url, ...telemetry },
-      agent: { temperature: 0.5 },
+      agent: { temperature: 0.5, mode: "discover" },
     },
     project: { "notes.txt": "hello" },
   });

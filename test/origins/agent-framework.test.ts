@@ -322,7 +322,7 @@ describe("the core prompt", () => {
     const today = new Date();
     expect(told).toMatch(new RegExp(`Date: \\w+, ${today.getFullYear()}-\\d\\d-\\d\\d`));
     expect(told).toMatch(/MCP servers, APIs, skills and documents/);
-    expect(told).toContain("tool_search");
+    expect(told).toContain("Use ask to find");
     expect(countTokens(told)).toBeGreaterThan(200);
     expect(countTokens(told)).toBeLessThan(520);
   });
