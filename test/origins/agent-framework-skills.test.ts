@@ -216,7 +216,10 @@ describe("toolsets", () => {
   });
 
   test("an untrusted project's toolset does not load, and its skill is not shown", async () => {
-    const { ask, server, told } = await openTerminalAgent(SCRIPT, { project: HELLO_FILES, settings: DISCOVER });
+    const { ask, server, told } = await openTerminalAgent(SCRIPT, {
+      project: HELLO_FILES,
+      settings: DISCOVER,
+    });
     await ask("hello");
     expect(told.join("\n")).toContain("keyhole approve .");
     expect(server.requests[1]?.tools).not.toContain("greet_in_language");
