@@ -4,11 +4,20 @@ import { lazy } from "../../base/util/lazy.ts";
 /** Entries that ran one after the other. */
 export type FollowUps = ReturnType<typeof createFollowUps>;
 
+/** Values by key. The ones that were unused for longest are dropped. */
+interface LastUsed<Value> {
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): unknown;
+  delete(key: string): boolean;
+  values(): Iterable<Value>;
+  [Symbol.iterator](): Iterator<[string, Value]>;
+}
+
 /**
  * The last used values. With `max`, the cache would take the memory of a full one at once: 2 MB for all of learning
  * (bar "4 servers, 1 session" of `npm run bench -- sessions`).
  */
-export function createLastUsed<Value extends object>(most: number): LRUCache<string, Value> {
+export function createLastUsed<Value extends object>(most: number): LastUsed<Value> {
   return new LRUCache({ maxSize: most, sizeCalculation: () => 1 });
 }
 
