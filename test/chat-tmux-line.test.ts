@@ -220,7 +220,7 @@ test.skipIf(noTerminal).each(SIZES)(
     });
     const terminal = place.open();
     terminal.resize(columns, rows);
-    // What an AGENTS.md includes is shown before it is trusted.
+    // Files that an AGENTS.md includes are shown before it is trusted.
     await terminal.sees("docs/style.md: is read to the model");
     await terminal.sees(READY);
     terminal.press("2");

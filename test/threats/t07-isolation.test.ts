@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -262,4 +262,19 @@ test("T7: a program of the system that an argument names is not opened for writi
   const open = ["/usr/bin/env", "/etc/passwd"];
   const mounts = planMounts(program, { open, hidden: [], network: "all" });
   expect(mounts.filter(({ path, access }) => access === "write" && /^\/(?:usr|etc)/.test(path))).toEqual([]);
+});
+
+test("T7: code that an argument names by a link without an ending can be read, and the folder of the link cannot be written", () => {
+  const folder = temporaryFolder();
+  const modules = join(folder, "node_modules");
+  mkdirSync(join(modules, ".bin"), { recursive: true });
+  mkdirSync(join(modules, "notes-server"));
+  writeFileSync(join(modules, "notes-server", "index.js"), "");
+  const link = join(modules, ".bin", "notes-server");
+  symlinkSync("../notes-server/index.js", link);
+  const home = temporaryFolder();
+  const program = { command: process.execPath, args: [link], env: { HOME: home }, cwd: home };
+  const mounts = planMounts(program, { open: pathsIn([link], home, home), hidden: [], network: "all" });
+  expect(mounts).toContainEqual({ path: modules, access: "read" });
+  expect(mounts.filter(({ access, path }) => access === "write" && path.startsWith(folder))).toEqual([]);
 });

@@ -208,7 +208,7 @@ class ChatConversation {
     const place = this.place(Number(message));
     if (what === "files") return { prompt, lines: await this.undo(place) };
     const changed = checkpoints.changedSince(place).join(", ");
-    // What the person did since is in messages that are gone.
+    // The changes of the person since then stand in messages that are gone.
     this.notes = [];
     if (what === "conversation" && changed !== "")
       this.tell(`The person went back in the conversation. Later changes of files stay: ${changed}`);

@@ -225,7 +225,7 @@ export interface SessionState extends AgentSession {
   scale: number;
   /** Ops that a person has allowed for this conversation. */
   readonly approved: Set<string>;
-  /** What the conversation was told that the model cannot do. */
+  /** Limits of the model that the conversation was already told. */
   readonly warned: Set<string>;
   /** Names of the skills that this conversation used, latest first. */
   recentSkills: readonly string[];

@@ -64,7 +64,7 @@ export async function readSession(path: string, id: string): Promise<StoredSessi
   return { messages: close(messages), shown: close(shown), events };
 }
 
-/** What a killed process left of the calls of its last step. */
+/** The state in which a killed process left the calls of its last step. */
 class CallRecords {
   #tellsProgress = false;
   readonly #progress = new Map<unknown, CallProgress>();

@@ -88,7 +88,7 @@ export async function noteProgress(
   now: CallProgress,
 ): Promise<void> {
   const before = progress.get(callId);
-  // What was allowed once may have changed something, whatever is asked later.
+  // A call that was allowed once may have changed something, even if it asks again later.
   if (before === now || before === "allowed") return;
   progress.set(callId, now);
   await keepProgress?.(callId, now);

@@ -24,7 +24,7 @@ export interface SchemaKeyword {
   readonly reaches?: "items" | "members";
   /** The type of a schema with this keyword and no `type`. */
   readonly implies?: "object" | "array" | "string" | "number";
-  /** Of two lower bounds the larger counts, of two upper bounds the smaller. */
+  /** The larger of two lower bounds counts, and the smaller of two upper bounds. */
   readonly bound?: "lower" | "upper";
   /** Describes the schema without changing which values it accepts. */
   readonly annotates?: true;

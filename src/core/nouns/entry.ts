@@ -332,7 +332,7 @@ export interface Rule {
 }
 
 /**
- * What happens to a call that creates something without a search for it, or changes something that its session has not
+ * Decides about a call that creates something without a search for it, or changes something that its session has not
  * read: it runs with a warning, is refused, or just runs.
  */
 export type ReadBeforeWrite = "warn" | "refuse" | "off";
@@ -366,7 +366,7 @@ export interface Guidance {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Where a tool's result names entities. */
+/** The places in a tool's result that name entities. */
 export interface ExtractionSchema {
   /** Dotted path to the data; `$root` for the result itself. */
   readonly path: string;

@@ -18,7 +18,7 @@ export function countDrafts({ drafts, lazyDrafts = [] }: SourceContent): number 
   return drafts.length + lazyDrafts.length;
 }
 
-/** Where entries come from. Yields content and never touches the catalog. */
+/** A source of entries. It yields content and never touches the catalog. */
 export interface Source {
   readonly id: string;
   /** Scopes needed for all its entries. Callers without them do not learn that it exists. */

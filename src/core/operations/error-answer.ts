@@ -157,7 +157,7 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
 
-/** Where an address was looked for. */
+/** The places in which an address was looked for. */
 interface Lookup {
   readonly view: View;
   readonly session?: CallSession;

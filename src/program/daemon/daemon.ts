@@ -270,7 +270,7 @@ function serveClient(
   begin: () => () => void = () => () => {},
 ): DaemonClient {
   const wire = createLineTransport(socket, socket);
-  /** What to call when a request has ended. */
+  /** Called when a request has ended. */
   const running = new Map<RequestId, () => void>();
   let leaving: ClosingReason | undefined;
   const transport: Transport = {

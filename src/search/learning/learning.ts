@@ -37,7 +37,7 @@ export interface Learning {
   /** Reorders search's hits for a query by past use, and by what often comes next. */
   lift(caller: LearningScope, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   /**
-   * What a principal used in most conversations before it was asked for the first time, most often first. It stays the
+   * Routes that a principal used in most conversations before they were first asked for, most often first. They stay the
    * same from then on, whatever is used: menus are made from it.
    */
   habits(learner: Learner): Promise<readonly string[]>;

@@ -179,7 +179,7 @@ function dot(weights: readonly number[], features: readonly number[]): number {
   return features.reduce((sum, value, at) => sum + value * weights[at]!, 0);
 }
 
-/** What similar past queries say about an entry. All values are shares from 0 to 1. */
+/** The evidence of similar past queries for an entry. All values are shares from 0 to 1. */
 export interface Evidence {
   /** The entry's share of all votes. */
   readonly certainty: number;

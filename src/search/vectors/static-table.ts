@@ -180,7 +180,7 @@ export class LineTable {
   /** The bytes of the longest line. */
   readonly longest: number;
   readonly #file: Uint8Array;
-  /** Where each line starts. After the last is the end of the file. */
+  /** The start of each line, and after the last one the end of the file. */
   readonly #starts: Uint32Array;
   /** Places of lines plus one, by their hash or in the next empty slot after it. */
   readonly #slots: Uint32Array;

@@ -121,11 +121,7 @@ function codeFolders({ command, env, cwd }: IsolatedProgram, open: readonly stri
     ? [resolve(cwd, command)]
     : (env.PATH ?? "").split(delimiter).map((folder) => resolve(cwd, folder, command));
   const program = places.find((path) => isFile(path));
-  const files = [
-    process.execPath,
-    ...(program ? [program] : []),
-    ...open.filter((path) => CODE_FILE.test(path)),
-  ];
+  const files = [process.execPath, ...(program ? [program] : []), ...open.filter(isCode)];
   return [...files, ...realPaths(files)].filter(isFile).map(packageFolder);
 }
 
@@ -145,7 +141,7 @@ const SYSTEM = /^\/(?:usr|bin|sbin|lib\w*|etc|opt|boot|dev|proc|sys|nix)\//;
  * place.
  */
 function writable(path: string, isClosed: (path: string) => boolean): string[] {
-  if (CODE_FILE.test(path)) return [];
+  if (isCode(path)) return [];
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts?.isDirectory()) return [path];
   // A program that an argument names, such as a browser, is not to be changed.
@@ -153,6 +149,11 @@ function writable(path: string, isClosed: (path: string) => boolean): string[] {
   const folder = dirname(path);
   if (existsSync(folder) && !isClosed(realPath(folder))) return [folder];
   return facts ? [path] : [];
+}
+
+/** Whether a path is code, also by a link without its ending, such as those in `node_modules/.bin`. */
+function isCode(path: string): boolean {
+  return CODE_FILE.test(path) || CODE_FILE.test(realPath(path));
 }
 
 /** Paths that exist, without links. */

@@ -64,7 +64,7 @@ const PERSON_IDLE_MS = 10 * 60_000;
  * process, a side.
  */
 export class Upstream extends Connection {
-  /** What the server has asked of clients, in this or an earlier run. */
+  /** The facts that the server has asked of clients, in this or an earlier run. */
   readonly asked: Set<AskedFact>;
   /** For a side: the upstream that it belongs to. */
   private readonly whole: Upstream | undefined;

@@ -129,7 +129,7 @@ export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
 /** Blanks stay with the text before them. */
 const ENDS: readonly RegExp[] = [/\n[^\S\n]{0,80}\n+/g, /\n/g, /(?<=[.!?])\s+|(?<=[。！？｡])/gu, /\s+/gu];
 
-/** Where to cut a window that is longer than the limit, to see the character after it. */
+/** The place to cut a window that is longer than the limit, to see the character after it. */
 function cutAt(window: string, limit: number): number {
   for (const end of ENDS) {
     const at = lastEnd(window, end, limit);
