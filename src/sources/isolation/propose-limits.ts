@@ -89,12 +89,14 @@ const DENIED = [
   /['‘"]?(\/[^'’"\n:]+)['’"]?: (?:Read-only file system|Permission denied)/g,
 ];
 
-/** Finds a path that a program complains about and that its limits keep it from writing. */
-export function deniedWrite({ program, isolation }: Omit<IsolatedServer, "texts">, output: string) {
-  const written = planMounts(program, isolation).filter(({ access }) => access === "write");
-  return deniedPaths(output).find(
-    (denied) => !written.some(({ path }) => `${denied}/`.startsWith(`${path}/`)),
-  );
+/** Finds a path that a server complains about and that its limits keep it from writing. */
+export function deniedWrite(output: string, isolated: () => IsolatedServer | undefined): string | undefined {
+  const paths = deniedPaths(output);
+  // Planning the mounts reads many folders, and few errors name a path.
+  const server = paths.length > 0 ? isolated() : undefined;
+  if (!server) return undefined;
+  const written = planMounts(server.program, server.isolation).filter(({ access }) => access === "write");
+  return paths.find((denied) => !written.some(({ path }) => `${denied}/`.startsWith(`${path}/`)));
 }
 
 /** The paths that a program complains about because the sandbox keeps it from writing them. */

@@ -278,8 +278,7 @@ export class FollowedUpstream {
 
   private async toProblem(reason: string, approve: string): Promise<Problem> {
     const { label, config, isolation } = this.options;
-    const server = toIsolatedServer(config, this.options);
-    const path = server && deniedWrite(server, reason);
+    const path = deniedWrite(reason, () => toIsolatedServer(config, this.options));
     if (path === undefined || (await isolationFault()) !== undefined)
       return problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
     const isWritten = !isolation || (config.transport === "stdio" && config.sandbox !== undefined);
