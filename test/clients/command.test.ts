@@ -124,14 +124,14 @@ verifies("clients:read", "keyhole alone lists, and starts servers only if it may
   expect(measured).toMatchObject({
     servers: [{ label: "tasks", tools: 1 }],
     savings: [{ client: "cursor", tools: 1, listing: { shows: "names" } }],
-    conversation: { requests: 20, searches: 3 },
+    conversation: { requests: 20, searches: 1 },
   });
   const { request, conversation } = measured.savings[0];
   expect(request.behind).toBeGreaterThan(request.alone);
-  expect(conversation.behind).toBeGreaterThan(conversation.alone);
+  expect(1 - conversation.behind / conversation.alone).toBeLessThan(0.05);
   const advised = await keyhole("--yes");
   expect(advised.out.replace(/\s+/g, " ")).toContain(
-    `With 1 tool, Cursor hides it behind its own search for ${request.alone} tokens; Keyhole would save nothing`,
+    `With 1 tool, Cursor hides it behind its own search for ${request.alone} tokens; Keyhole would save little`,
   );
   expect(advised.out).not.toContain("keyhole connect cursor");
   expect((await keyhole("--help")).out).toContain("Usage: keyhole COMMAND");

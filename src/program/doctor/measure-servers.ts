@@ -113,6 +113,8 @@ async function keyholeTokens(
   const shown = listing.tools.map(({ name, description, inputSchema }) =>
     countTokens(JSON.stringify({ name, description, inputSchema })),
   );
+  const words = new Set(listing.tools.flatMap(({ description = "" }) => description.split(/[^\w.$-]+/)));
+  const named = usable.filter(({ op }) => words.has(op.slice(op.indexOf(".") + 1)));
   const step = Math.ceil(usable.length / SAMPLED_TOOLS);
   const answers = await Promise.all(
     usable
@@ -124,6 +126,7 @@ async function keyholeTokens(
   return {
     menu: sum(shown) + countTokens(listing.instructions),
     answer: Math.round(sum(answers) / answers.length),
+    named: named.length / usable.length,
   };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CLIENTS } from "../clients/clients.ts";
 import { CONVERSATION, isWorthwhile, type Saving, savingLines, savingsOf } from "./savings.ts";
 
-const KEYHOLE = { menu: 640, answer: 110 };
+const KEYHOLE = { menu: 640, answer: 110, named: 0 };
 
 /** Tools of the usual size: 37 tools of four npm servers take 4,478 tokens as definitions and 333 as names. */
 function tools(count: number) {
@@ -18,24 +18,24 @@ function said(count: number, ...names: string[]): string {
   return savingLines(savings(count, ...names)).join(" ");
 }
 
-test("a client that lists whole definitions carries all of them, and saves from about 30 tools on", () => {
+test("a client that lists whole definitions carries all of them, and saves from about 20 tools on", () => {
   const [few] = savings(12, "gemini");
   expect(few).toMatchObject({ tools: 12, request: { alone: 1452, behind: 640 } });
-  expect([12, 25, 40, 144].map((count) => isWorthwhile(savings(count, "gemini")[0]!))).toEqual([
+  expect([12, 18, 25, 144].map((count) => isWorthwhile(savings(count, "gemini")[0]!))).toEqual([
     false,
     false,
     true,
     true,
   ]);
-  expect(said(144, "gemini")).not.toContain("would save nothing");
+  expect(said(144, "gemini")).not.toContain("would save little");
 });
 
 test("few tools get advice against Keyhole in one sentence", () => {
   expect(said(12, "gemini")).toContain(
-    "With 12 tools, Gemini CLI lists them itself for 1,452 tokens; Keyhole would save nothing: leave it as it is, unless you want one set of servers for all clients, or approvals.",
+    "With 12 tools, Gemini CLI lists them itself for 1,452 tokens; Keyhole would save little: leave it as it is, unless tools return long results, or you want one set of servers for all clients, or approvals.",
   );
   expect(said(12, "codex")).toContain("Codex lists them itself for at most 1,452 tokens; Keyhole");
-  expect(said(12, "gemini", "zed")).toContain("Keyhole would save nothing in Gemini CLI and Zed: leave them");
+  expect(said(12, "gemini", "zed")).toContain("Keyhole would save little in Gemini CLI and Zed: leave them");
 });
 
 test("a client's own way to hide tools counts", () => {
@@ -61,6 +61,21 @@ test("a conversation has one more request for each search", () => {
   expect(alone).toBe(requests * (otherTokens + 40 * 121));
   const all = requests + searches;
   expect(behind).toBe(all * (otherTokens + 640) + (searches * 110 * all) / 2);
+});
+
+test("a tool that the menu names needs no search behind Keyhole, and a client that hides it searches all the same", () => {
+  const { requests, otherTokens } = CONVERSATION;
+  const [claudeCode] = CLIENTS.filter(({ name }) => name === "claude-code");
+  const conversation = (named: number) =>
+    savingsOf(claudeCode!, tools(39), { ...KEYHOLE, named })[0]!.conversation;
+  expect(conversation(1)).toEqual({
+    alone: conversation(0).alone,
+    behind: requests * (otherTokens + 640),
+  });
+  expect(conversation(1).alone).toBeGreaterThan(conversation(1).behind);
+  expect(conversation(0.5).behind).toBe(
+    Math.round((requests + 0.5) * (otherTokens + 640) + (0.5 * 110 * (requests + 0.5)) / 2),
+  );
 });
 
 test("clients with the same figures share a row, and no line is wider than a terminal of 80 columns", () => {

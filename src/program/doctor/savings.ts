@@ -10,6 +10,8 @@ export interface KeyholeTokens {
   readonly menu: number;
   /** An answer of its search. */
   readonly answer: number;
+  /** The share of the tools that its menu names: they are called without a search. */
+  readonly named: number;
 }
 
 /** Tokens without Keyhole, with the client's own way to list tools, and behind Keyhole. */
@@ -32,10 +34,10 @@ export interface Saving {
 }
 
 /**
- * A typical conversation. Twelve tasks over four servers took 13 to 16 requests of 11,800 to 22,000 tokens in six
- * clients. Results of tools are left out.
+ * A typical conversation. Twelve tasks over four and eight servers took 12 to 17 requests, at most one of them to search,
+ * of 6,400 to 56,500 tokens in twelve clients (`npm run clients -- --tour`). Results of tools are left out.
  */
-export const CONVERSATION = { requests: 20, otherTokens: 15_000, searches: 3 } as const;
+export const CONVERSATION = { requests: 20, otherTokens: 15_000, searches: 1 } as const;
 
 /** Saving less than this share of a conversation is not worth a change. */
 const WORTHWHILE = 0.05;
@@ -62,18 +64,22 @@ export function savingsOf(
       tools: tools.length,
       request: { alone, behind: keyhole.menu },
       conversation: {
-        alone: conversationTokens(alone, shows === "definitions" ? undefined : loaded),
-        behind: conversationTokens(keyhole.menu, keyhole.answer),
+        alone: conversationTokens(alone, loaded, shows === "definitions" ? 0 : 1),
+        behind: conversationTokens(keyhole.menu, keyhole.answer, 1 - keyhole.named),
       },
     };
   });
 }
 
-/** The input tokens of all requests of a conversation. A search is one more request, and later ones carry its answer. */
-function conversationTokens(inEachRequest: number, inEachAnswer?: number): number {
-  const searches = inEachAnswer === undefined ? 0 : CONVERSATION.searches;
+/**
+ * The input tokens of all requests of a conversation. A search is one more request, and later ones carry its answer.
+ *
+ * @param unseen The share of the tools that have to be searched for.
+ */
+function conversationTokens(inEachRequest: number, inEachAnswer: number, unseen: number): number {
+  const searches = CONVERSATION.searches * unseen;
   const requests = CONVERSATION.requests + searches;
-  const answers = (searches * (inEachAnswer ?? 0) * requests) / 2;
+  const answers = (searches * inEachAnswer * requests) / 2;
   return Math.round(requests * (CONVERSATION.otherTokens + inEachRequest) + answers);
 }
 
@@ -97,8 +103,8 @@ export function savingLines(savings: readonly Saving[], columns = 80): string[] 
     JSON.stringify([shows, isGuess, tools, request, conversation]),
   );
   const width = columns - 1 - FIGURES_WIDTH;
-  const { requests, otherTokens, searches } = CONVERSATION;
-  const assumed = `Conversation: ${requests} requests with ${count(otherTokens)} other tokens, ${searches} searches of one request each. Results are not counted. How clients list tools: ${LISTS_DATE}.`;
+  const { requests, otherTokens } = CONVERSATION;
+  const assumed = `Conversation: ${requests} requests with ${count(otherTokens)} other tokens, and one more where the model searches; behind Keyhole it searches for tools that the menu does not name. Results are not counted. How clients list tools: ${LISTS_DATE}.`;
   return [
     ...HEAD.map((line) => `${" ".repeat(width)}${line}`),
     ...[...rows.values()].flatMap((row) => rowLines(row, width)),
@@ -126,15 +132,16 @@ function changeOf({ alone, behind }: Compared): string {
   return percent > 0 ? `${percent} % less` : `${-percent} % more`;
 }
 
-/** Advises against Keyhole for the clients that would save nothing worth a change. Undefined if all would save. */
+/** Advises against Keyhole for the clients that would save too little. Undefined if all would save. */
 function adviceOf(savings: readonly Saving[]): string | undefined {
   const byClient = [...Map.groupBy(savings, ({ client }) => client).values()];
   const against = byClient.filter((ways) => !ways.some(isWorthwhile));
   if (against.length === 0) return undefined;
-  const unless = "unless you want one set of servers for all clients, or approvals";
+  const unless =
+    "unless tools return long results, or you want one set of servers for all clients, or approvals";
   if (against.length > 1) {
     const titles = against.map(([way]) => way!.title);
-    return `Keyhole would save nothing in ${titles.slice(0, -1).join(", ")} and ${titles.at(-1)}: leave them, ${unless}.`;
+    return `Keyhole would save little in ${titles.slice(0, -1).join(", ")} and ${titles.at(-1)}: leave them, ${unless}.`;
   }
   const ways = against[0]!.toSorted((one, other) => other.request.alone - one.request.alone);
   const { title, listing, isGuess, tools, request } = ways[0]!;
@@ -143,7 +150,7 @@ function adviceOf(savings: readonly Saving[]): string | undefined {
   const them = tools === 1 ? "it" : "them";
   const does =
     listing.shows === "definitions" ? `lists ${them} itself` : `hides ${them} behind its own search`;
-  return `With ${countOf(tools, "tool")}, ${title} ${does} for ${tokens}; Keyhole would save nothing: leave it as it is, ${unless}.`;
+  return `With ${countOf(tools, "tool")}, ${title} ${does} for ${tokens}; Keyhole would save little: leave it as it is, ${unless}.`;
 }
 
 export function count(number: number): string {
