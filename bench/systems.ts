@@ -1,7 +1,7 @@
 // The four systems of the examples, one case each: the cost of listing it, and the cost of its menu.
-import { createGateway, type TokenCounter } from "keyhole";
+import { createGateway, type TokenCounter, type View } from "keyhole";
 import { PLAYGROUND } from "../examples/playground/principals.ts";
-import { createSystems, listEverything } from "../examples/playground/systems.ts";
+import { createSystems } from "../examples/playground/systems.ts";
 import type { Row } from "./benchmark.ts";
 import { listingRows } from "./listing-rows.ts";
 
@@ -18,4 +18,18 @@ export async function systemRows(countTokens: TokenCounter): Promise<Row[]> {
     rows.push(...listingRows(name, { tools: listed.length, all, menu }));
   }
   return rows;
+}
+
+/**
+ * Everything that a model would see on every request without Keyhole: all tools with their schemas. A domain
+ * without tools lists its documents by name and description.
+ */
+function listEverything(view: View): object[] {
+  return [...Map.groupBy(view.entries, ({ domain }) => domain)].flatMap(([domain, entries]): object[] => {
+    const tools = entries.filter(({ kind }) => kind === "tool");
+    if (tools.length > 0)
+      return tools.map(({ op, description, inputSchema }) => ({ name: op, description, inputSchema }));
+    const shown = view.shown.filter((entry) => entry.domain === domain);
+    return shown.map(({ route, name, description }) => ({ uri: route, name, description }));
+  });
 }

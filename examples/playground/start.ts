@@ -7,7 +7,7 @@ import { serveConsole } from "keyhole/http";
 import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { heading } from "../print.ts";
 import { authenticateBy, GUEST, makeToken, PLAYGROUND } from "./principals.ts";
-import { createSystems, listEverything, SYSTEMS } from "./systems.ts";
+import { createSystems, SYSTEMS } from "./systems.ts";
 import { THINGS_TO_TRY } from "./things-to-try.ts";
 
 const SURFACES = ["lanes", "routes", "commands", "native"] as const;
@@ -60,13 +60,15 @@ async function stop(): Promise<void> {
 async function tellCosts(of: Gateway, surface: NonNullable<McpServerOptions["surface"]>): Promise<void> {
   const countTokens = await loadTokenCounter();
   await of.ready();
-  const all = listEverything(await of.view());
+  const { ledger } = await of.report();
+  const all = await of.menu({ surface: "native" });
   const menu = await of.menu({ surface });
-  const cost = (listed: readonly object[]) =>
-    `${countTokens(JSON.stringify(listed)).toLocaleString("en")} tokens`;
-  console.log(`\nListing all ${all.length} tools and documents in every request would cost ${cost(all)}.`);
+  const cost = menu.reduce((total, tool) => total + countTokens(JSON.stringify(tool)), 0);
   console.log(
-    `The menu that a model sees instead has ${menu.length} tools: ${cost(menu)}, however much is behind it.`,
+    `\nListing all ${all.length} tools in every request would cost ${ledger.everything.toLocaleString("en")} tokens.`,
+  );
+  console.log(
+    `The menu that a model sees instead has ${menu.length} tools: ${cost.toLocaleString("en")} tokens, however much is behind it.`,
   );
 }
 

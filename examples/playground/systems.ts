@@ -1,5 +1,5 @@
 // The four systems of the examples, served together or measured one by one.
-import type { DomainDefinition, Source, View } from "keyhole";
+import type { DomainDefinition, Source } from "keyhole";
 import { createCms } from "../cms/cms.ts";
 import { createLibrary } from "../library/library.ts";
 import { createOnto } from "../onto/onto.ts";
@@ -29,18 +29,4 @@ export const SYSTEMS = {
 export function createSystems(only?: keyof typeof SYSTEMS): readonly System[] {
   const names = only ? [only] : (Object.keys(SYSTEMS) as (keyof typeof SYSTEMS)[]);
   return names.map((name) => ({ name, ...SYSTEMS[name]() }));
-}
-
-/**
- * Everything that a model would see on every request without Keyhole: all tools with their schemas. A domain
- * without tools lists its documents by name and description.
- */
-export function listEverything(view: View): object[] {
-  return [...Map.groupBy(view.entries, ({ domain }) => domain)].flatMap(([domain, entries]): object[] => {
-    const tools = entries.filter(({ kind }) => kind === "tool");
-    if (tools.length > 0)
-      return tools.map(({ op, description, inputSchema }) => ({ name: op, description, inputSchema }));
-    const shown = view.shown.filter((entry) => entry.domain === domain);
-    return shown.map(({ route, name, description }) => ({ uri: route, name, description }));
-  });
 }
