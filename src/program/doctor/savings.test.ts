@@ -32,7 +32,7 @@ test("a client that lists whole definitions carries all of them, and saves from 
 
 test("few tools get advice against Keyhole in one sentence", () => {
   expect(said(12, "gemini")).toContain(
-    "With 12 tools, Gemini CLI lists them itself for 1,452 tokens; Keyhole would save little: leave it as it is, unless tools return long results, or you want one set of servers for all clients, or approvals.",
+    "With 12 tools, Gemini CLI lists them itself for 1,452 tokens; Keyhole would save little: leave it as it is, unless tools return long results, or you want shared servers or approvals.",
   );
   expect(said(12, "codex")).toContain("Codex lists them itself for at most 1,452 tokens; Keyhole");
   expect(said(12, "gemini", "zed")).toContain("Keyhole would save little in Gemini CLI and Zed: leave them");

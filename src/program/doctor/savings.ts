@@ -104,7 +104,7 @@ export function savingLines(savings: readonly Saving[], columns = 80): string[] 
   );
   const width = columns - 1 - FIGURES_WIDTH;
   const { requests, otherTokens } = CONVERSATION;
-  const assumed = `Conversation: ${requests} requests with ${count(otherTokens)} other tokens, and one more where the model searches; behind Keyhole it searches for tools that the menu does not name. Results are not counted. How clients list tools: ${LISTS_DATE}.`;
+  const assumed = `Conversation: ${requests} requests with ${count(otherTokens)} other tokens, and one more where a search is needed. Results are not counted. How clients list tools: ${LISTS_DATE}.`;
   return [
     ...HEAD.map((line) => `${" ".repeat(width)}${line}`),
     ...[...rows.values()].flatMap((row) => rowLines(row, width)),
@@ -137,8 +137,7 @@ function adviceOf(savings: readonly Saving[]): string | undefined {
   const byClient = [...Map.groupBy(savings, ({ client }) => client).values()];
   const against = byClient.filter((ways) => !ways.some(isWorthwhile));
   if (against.length === 0) return undefined;
-  const unless =
-    "unless tools return long results, or you want one set of servers for all clients, or approvals";
+  const unless = "unless tools return long results, or you want shared servers or approvals";
   if (against.length > 1) {
     const titles = against.map(([way]) => way!.title);
     return `Keyhole would save little in ${titles.slice(0, -1).join(", ")} and ${titles.at(-1)}: leave them, ${unless}.`;
