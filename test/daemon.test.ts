@@ -143,7 +143,7 @@ verifies("daemon:hand-over", "handles and the session of a client go on with the
     op: "chaos.add",
     args: { rows: Array.from({ length: 3_000 }, (_, row) => `row ${row}`) },
   });
-  const [handle] = /\bresult:\/\/\w+/.exec(large) ?? [];
+  const [handle] = /\bresult:\/\/[\w-]+/.exec(large) ?? [];
   expect(handle).toBeDefined();
   const memory = () => before.call("get", { routes: ["session://current"] });
   expect(await memory()).toContain("chaos.add");
