@@ -22,10 +22,10 @@ export const ROOMS: readonly Room[] = [
     lines: 8262,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17333, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17336, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16291,
+    lines: 16470,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 669;
+export const MOST_FILES = 670;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
