@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isolate, pathsIn } from "../../src/sources/isolation/isolation.ts";
-import { planMounts } from "../../src/sources/isolation/mounts.ts";
+import { type Isolation, planMounts } from "../../src/sources/isolation/mounts.ts";
 import { isolationMissing } from "../bubblewrap.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -32,10 +32,10 @@ function openHome() {
   symlinkSync(".ssh", place("link"));
   const env = { HOME: home, PATH: "/usr/bin:/bin" };
   const program = (args: readonly string[]) => ({ command: "/bin/sh", args, env, cwd: folder });
-  const limits = (named: readonly string[]) => ({
+  const limits = (named: readonly string[], network: Isolation["network"] = "none") => ({
     open: pathsIn(named, folder, home),
     hidden: [],
-    network: "none" as const,
+    network,
   });
   /** Runs a script in the sandbox of a server whose config names these files. */
   const run = async (script: string, ...named: string[]): Promise<string> => {
@@ -53,9 +53,18 @@ function openHome() {
     await once(child, "close");
     return said;
   };
+  /** Runs a script in the sandbox of a server that reaches one host. */
+  const runListed = async (script: string, named: string): Promise<void> => {
+    const isolated = await isolate(program(["-c", script]), limits([named], ["example.com"]));
+    const { command, args, channels, attach } = isolated!;
+    const stdio = ["ignore", "ignore", "ignore", ...channels] as const;
+    const child = spawn(command, args, { env: { ...env, ...isolated!.env }, cwd: folder, stdio: [...stdio] });
+    attach(child);
+    await once(child, "exit");
+  };
   const planned = (...named: string[]) =>
     planMounts(program([]), limits(named)).filter(({ held }) => held !== undefined);
-  return { home, place, run, planned };
+  return { home, place, run, runListed, planned };
 }
 
 test.skipIf(isMissing)(
@@ -118,6 +127,16 @@ test.skipIf(isMissing).each([
     if (outside) expect(readFileSync(place("memory.json"), "utf8")).toMatch(/^(?:old|x\n)$/);
     // The next start opens no key, whatever was left.
     expect(await run("cat ~/memory.json ~/.ssh/id_rsa", "~/memory.json")).not.toContain("PLANTED");
+  },
+);
+
+test.skipIf(isMissing)(
+  "T7: a server with a list of hosts saves its file, too, and leaves nothing behind",
+  async () => {
+    const { place, runListed } = openHome();
+    await runListed("echo new > ~/d; mv ~/d ~/memory.json", "~/memory.json");
+    expect(readFileSync(place("memory.json"), "utf8")).toBe("new\n");
+    expect(readdirSync(place(".local/state/keyhole/held"))).toEqual([]);
   },
 );
 

@@ -92,7 +92,8 @@ class Relay {
 
   private takeFromClient(line: Buffer): void {
     const message = parse(line);
-    if (message?.id !== undefined && this.isAnswer(message)) return this.answerQuestion(message, message.id);
+    if (message?.id !== undefined && this.isAnswer(message))
+      return void this.answerQuestion(message, message.id);
     if (message?.method !== undefined || message?.id !== undefined) this.note(message, line);
     // A request is among the pending ones, which are sent after the connection is made.
     if (this.socket) this.send(this.socket, line);

@@ -64,9 +64,11 @@ export async function isolate(
     args: [...limits, "--chdir", cwd, "--", ...words],
     attach: (child) => {
       way.attach(child);
-      child.once("close", () => {
+      const end = () => {
         for (const files of held.values()) files.close();
-      });
+      };
+      // Not `close`: it never comes where the channel was used.
+      child.once("exit", end).once("error", end);
     },
   };
 }
