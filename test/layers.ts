@@ -13,19 +13,19 @@ export interface Room {
 export const ROOMS: readonly Room[] = [
   {
     name: "base",
-    lines: 6408,
+    lines: 6414,
     holds:
       "leaves that know none of the nouns: `util`, `tokens`, `problems`, `safety` of text, `json-schema`, `net` (the guarded fetch)",
   },
   {
     name: "search",
-    lines: 8189,
+    lines: 8262,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17296, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17336, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16291,
+    lines: 16472,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -47,12 +47,12 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 15497,
+    lines: 15509,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 13880,
+    lines: 13896,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 669;
+export const MOST_FILES = 670;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

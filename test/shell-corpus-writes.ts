@@ -209,6 +209,20 @@ chmod +x .husky/x
 
 /** Paths of credentials. A rule `program *` must not allow reading them. One per line. */
 export const SECRETS_TO_ASK = `
+sort --files0-from=.env
+wc --files0-from .env
+du --files0-from=.env
+grep -vf.env a.txt
+grep --fil=.env a.txt
+date -f.env
+diff --from-file=.env a.txt
+rg --ignore-file=.env a
+file -f.env
+jq --rawfile a .env -n '$a'
+jq --slurpfile a .env -n '$a'
+md5sum -c .env
+git ls-files --exclude-from=.env
+git blame -S .env a.txt
 cat .git/config
 cat sub/.git/config
 cat .git/modules/x/config

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fromMcpConfig } from "keyhole/sources";
@@ -88,32 +88,35 @@ verifies("upstream:isolated", "a server that npx starts works in the sandbox", a
 
 verifies(
   "upstream:isolated",
-  "a file in the home needs a folder, which the approval names",
+  "two servers that replace one file of the home work with it, and see what others save there",
   async ({ skip }) => {
     if (fault !== undefined) return skip();
-    const [before, after] = ["${HOME}/memory.json", "${HOME}/memory/memory.json"];
-    const memory = (MEMORY_FILE_PATH: string) => ({
-      ...official("server-memory"),
-      env: { MEMORY_FILE_PATH },
-    });
-    const { home, gateway, sources } = serve({ alone: memory(before), folder: memory(after) });
-    const [file, moved] = [join(home, "memory.json"), join(home, "memory/memory.json")];
-    writeFileSync(file, "");
-    mkdirSync(dirname(moved));
-    const [first = "", second = ""] = sources.map((source) => showProgram(source.program()).join("\n"));
-    expect(first).toContain(`${after} works`);
-    expect(second).not.toContain("works");
+    const memory = { ...official("server-memory"), env: { MEMORY_FILE_PATH: "${HOME}/memory.json" } };
+    const { home, gateway, sources } = serve({ one: memory, two: memory });
+    const file = join(home, "memory.json");
+    expect(showProgram(sources[0]!.program()).join("\n")).not.toContain("note");
+    const create = (server: string, name: string) => {
+      const entities = [{ name, entityType: "person", observations: ["writes programs"] }];
+      return gateway.exec({ op: `${server}.create_entities`, args: { entities }, dryRun: false });
+    };
+    const seenBy = async (server: string) =>
+      (await gateway.exec({ op: `${server}.read_graph`, args: {}, dryRun: false })).text;
     try {
-      const entities = [{ name: "Ada", entityType: "person", observations: ["writes programs"] }];
-      const create = (server: string) =>
-        gateway.exec({ op: `${server}.create_entities`, args: { entities }, dryRun: false });
-      await eventually(async () => expect(await create("folder")).toMatchObject({ ok: true }), 60_000);
-      expect(readFileSync(moved, "utf8")).toContain("Ada");
-      expect((await create("alone")).text).toMatch(/EROFS|EBUSY/);
-      expect(readFileSync(file, "utf8")).toBe("");
+      await eventually(async () => expect(await create("one", "Ada")).toMatchObject({ ok: true }), 60_000);
+      await eventually(() => expect(readFileSync(file, "utf8")).toContain("Ada"));
+      await eventually(async () => expect(await seenBy("two")).toContain("Ada"));
+      expect(await create("two", "Grace")).toMatchObject({ ok: true });
+      await eventually(async () => expect(await seenBy("one")).toContain("Grace"));
+      // A person's editor replaces the file, too.
+      const more = JSON.stringify({ type: "entity", name: "Alan", entityType: "person", observations: [] });
+      writeFileSync(`${file}.new`, `${readFileSync(file, "utf8")}\n${more}`);
+      renameSync(`${file}.new`, file);
+      await eventually(async () => expect(await seenBy("one")).toContain("Alan"));
     } finally {
       await gateway.close();
     }
+    expect(readFileSync(file, "utf8")).toMatch(/Ada.*Grace.*Alan/s);
+    await eventually(() => expect(readdirSync(join(home, ".local/state/keyhole/held"))).toEqual([]));
   },
 );
 

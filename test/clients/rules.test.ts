@@ -62,6 +62,19 @@ const CASES: Readonly<Record<string, Case>> = {
       "it depends on the arguments",
     ],
   },
+  "Claude Code allows a whole server, and denies a tool by its arguments": {
+    client: "claude-code",
+    files: {
+      [SETTINGS]: {
+        permissions: {
+          allow: ["mcp__git_hub"],
+          deny: ["mcp__git_hub__write(path:/etc/*)", "mcp__git_hub__drop(*)"],
+        },
+      },
+    },
+    rules: { askTools: { "*": "never", write: "always", drop: "always" } },
+    told: ["now asks about every call of the tool: it depends on the arguments"],
+  },
   "Claude Code's project denies everywhere, and allows nothing": {
     client: "claude-code",
     files: {
@@ -102,8 +115,8 @@ priority = 200
 `,
     },
     entry: { trust: true, excludeTools: ["old"] },
-    rules: { excludeTools: ["old", "push"], askTools: { "*": "never", drop: "always", merge: "always" } },
-    told: ["rule mcp_git_hub_* deny of", "it depends on the arguments"],
+    rules: { excludeTools: ["old", "push"], askTools: { "*": "always" } },
+    told: ["rule mcp_git_hub_* deny of", "now asks about every call", "it depends on the arguments"],
   },
   "Qwen Code has lists of both kinds": {
     client: "qwen",
@@ -170,8 +183,8 @@ priority = 200
         },
       },
     },
-    rules: { excludeTools: ["push"], askTools: { merge: "always" } },
-    told: ["agent.tool_permissions.tools mcp:git hub:sql of", "it depends on the arguments"],
+    rules: { excludeTools: ["push"], askTools: { merge: "always", sql: "always" } },
+    told: ["agent.tool_permissions.tools mcp:git hub:sql of", "now asks about every call"],
   },
   "Cline approves tools by itself": {
     client: "cline",

@@ -71,6 +71,19 @@ test.skipIf(isMissing)("T7: a server with a list of hosts reaches those and no o
   expect(await run("env; ls -l /proc/self/fd")).not.toMatch(/NODE_CHANNEL|\b3 -> socket/);
 });
 
+test.skipIf(isMissing).each([["none"], [["*.example.com"]]])(
+  "T7: a server whose network is %j reaches no socket without a file, as desktops have them",
+  async (network) => {
+    const name = `keyhole-${process.pid}-${String(network)}`;
+    const desktop = createSocketServer((peer) => peer.end("planted")).listen(`\0${name}`);
+    onTestFinished(() => void desktop.close());
+    const attempt = `const peer = require("net").connect("\\0${name}");
+      peer.on("data", (text) => console.log(String(text))).on("error", (error) => console.log(error.code));`;
+    const run = await serveHostile(openProgram(), { sandbox: { network } });
+    expect(await run(`'${process.execPath}' -e '${attempt}'`)).toContain("ECONNREFUSED");
+  },
+);
+
 /** The program that opens the way to the proxy: Perl, or Node where it is not known how Perl hands over a socket. */
 const ARCHITECTURES = [process.arch, "unknown"];
 

@@ -41,13 +41,16 @@ test("T21: the table below has every command", () => {
 test.each(Object.values(LINES).flat())(
   "T21: keyhole %s runs nothing of a stranger's folder",
   async (line) => {
-    const program = openProgram({ env: { CODEX_HOME: ".codex", XDG_CONFIG_HOME: "config" } });
+    const own = { XDG_STATE_HOME: "state", XDG_CACHE_HOME: "cache" };
+    const program = openProgram({ env: { CODEX_HOME: ".codex", XDG_CONFIG_HOME: "config", ...own } });
     const mark = await plant(program);
     onTestFinished(async () => {
       await program.keyhole("serve", "--stop");
     });
     const { out, errors } = await program.keyhole(...line.split(" "));
     expect(existsSync(mark) ? readFileSync(mark, "utf8") : "", out + errors).toBe("");
+    // Approvals in the folder would be the stranger's.
+    for (const name of Object.values(own)) expect(existsSync(join(program.folder, name))).toBe(false);
   },
 );
 

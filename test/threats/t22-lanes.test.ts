@@ -59,13 +59,34 @@ test("T22: of sixty names that sound like reading and change something, none rea
   expect(TRAPS.filter((name) => laneOfTool(definition(name)) === "read")).toEqual([]);
 });
 
+/** Sixty more: verbs of all trades, words without a space, prefixes, accents, letters of another script. */
+const MORE_TRAPS =
+  `get_and_unset_flag list_and_label_issues search_and_star recalculate_totals refresh_token renew_lease acquire_lock
+  allocate_ip reserve_seat hand_over_ticket fetch_then_hide report_user warn_user kick_member promote_release
+  scale_deployment resize_volume cordon_node evacuate_host switch_branch squash_commits cherry_pick bump_version
+  backfill_table vacuum_table chmod_path symlink_file call_number ensure_bucket_exists hydrate_cache invalidate_cache
+  expire_session log_event clock_in bookmark_page upvote_answer review_pull_request request_review onboard_user
+  transition_issue settle_invoice get_next_and_lease show_and_unshare get_and_increment find_and_redact empty_trash
+  throw_away_draft get_rid_of_file spawn_agent requeue_job rerun_pipeline reassign_task manage_users createissue
+  sendmail sends_mail crée_create_issue ｓｅｎｄ_mail s\u0435nd_mail se\u00adnd_mail`.split(/\s+/);
+
+test("T22: of sixty more names of all trades and spellings, none reads", () => {
+  expect(new Set(MORE_TRAPS).size).toBe(60);
+  expect(MORE_TRAPS.filter((name) => laneOfTool(definition(name, READS)) === "read")).toEqual([]);
+  expect(MORE_TRAPS.filter((name) => impliedLane(definition(name)) === "read")).toEqual([]);
+  const gone = ["empty_trash", "throw_away_draft", "get_rid_of_file", "cleanup_images", "decommission_host"];
+  expect(gone.filter((name) => laneOfTool(definition(name)) !== "destructive")).toEqual([]);
+});
+
 /** Names of tools that read, with nouns that are verbs elsewhere. */
 const READING =
   `list_merge_requests get_run search_orders API-post-search get_pull_request_comments list_commits
   get_order get_post read_comment list_tags get_link track_parcel query_logs list_open_issues get_build_status
   list_deleted_files get_update_history search_archive get_store_hours list_change_log get_import_status
   get_release_notes count_clicks find_copy get_format get_transfer_fees describe_trigger list_processes
-  get_terms_and_conditions fetch_share_price get_password_reset_policy open_nodes horizon directory_tree`.split(
+  get_terms_and_conditions fetch_share_price get_password_reset_policy open_nodes horizon directory_tree log_entries rate_limits index_stats
+  label_search get_deployments deployments updates creator list_backup get_refresh_token report_summary review_history
+  release_notes find_duplicate cache_stats snapshot request_log get_price_and_volume read_call_log`.split(
     /\s+/,
   );
 
@@ -113,6 +134,9 @@ test.each<[string, Properties, string]>([
   ["overwrite", { overwrite: SWITCH }, "destructive"],
   ["a switch that deletes", { delete_after: SWITCH, and_delete_source: SWITCH }, "destructive"],
   ["a dry run", { dryRun: SWITCH }, "write"],
+  ["a choice of an intent", { user_intent: { enum: ["view", "modify"] } }, "write"],
+  ["a choice of an action's type", { action_type: { enum: ["show", "create"] } }, "write"],
+  ["a query that writes", { cypher: TEXT }, "write"],
   ["a value to send", { send_to: TEXT }, "write"],
   [
     "a deep schema",

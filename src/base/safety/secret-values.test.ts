@@ -12,6 +12,9 @@ test.each<[string, string, string[]]>([
   ["DATABASE_URL", "postgres://app:p%40ssw0rd@db/main", ["p%40ssw0rd", "p@ssw0rd"]],
   ["url", `https://api.example.com/mcp?api_key=${KEY}&page=2`, [KEY]],
   ["CONNECTION", "Server=db;User=app;Password=hunter2hunter2;", ["hunter2hunter2"]],
+  ["DSN", "app:hunter22@tcp(db:3306)/main", ["hunter22"]],
+  ["CLIENT_JWT", "hunter22hunter22", ["hunter22hunter22"]],
+  ["user", "app:hunter22", ["hunter22"]],
   ["DSN", "host=db user=app password='hunter2 hunter2'", ["hunter2 hunter2"]],
 ])("finds the secret in %s=%s", (name, value, secrets) => {
   expect(secretsIn(name, value)).toEqual(secrets);
@@ -45,6 +48,12 @@ test("finds secrets among arguments", () => {
     "postgres://a:passw0rd-1@h/d",
     "--root",
     "/srv/data",
+    "-u",
+    "me:hunter22",
+    "--bearer",
+    "abcdefgh1",
+    ...["--user", "100000:100000"],
   ];
-  expect(secretsInArgs(args)).toEqual([KEY, `${KEY}1`, "s3cr3t-1", "passw0rd-1"]);
+  const named = ["s3cr3t-1", "passw0rd-1", "hunter22", "abcdefgh1"];
+  expect(secretsInArgs(args)).toEqual([KEY, `${KEY}1`, ...named]);
 });

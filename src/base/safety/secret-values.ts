@@ -12,6 +12,11 @@ const COMMON = new Set(
 const SCHEME = /^(bearer|basic|token|apikey) +(\S+)$/i;
 const FLAG = /^--?([\w-]{1,64})(?:=([\s\S]*))?$/;
 const PAIR = /(?:^|[;\s])([\w .-]{1,64}?)\s?=\s?("[^"]*"|'[^']*'|[^;\s]+)/g;
+/** The words before the password of a login: `-u me:password`. */
+const LOGIN_FLAG = /^(?:u|user|userpwd|proxy-user)$/i;
+const LOGIN = /^[^\s:/]+:(?=\S*\D)([^\s:/]\S*)$/;
+/** `me:password@tcp(host)/name`, as drivers of Go write it. */
+const GO_LOGIN = /^[^\s:/@]+:([^\s@/]+)@(?:[a-z]+)?\(/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const RUN = /[A-Za-z0-9+/_]{16,}/;
 
@@ -46,7 +51,8 @@ export function secretsIn(name: string, value: string): string[] {
   const isNamed = isSecretName(name);
   const scheme = SCHEME.exec(value.trim());
   if (scheme) return [scheme[2]!, ...passwordOfBasic(scheme)].filter((one) => isTelling(one, true));
-  const parts = secretsInAddress(value);
+  const login = (LOGIN_FLAG.test(name) ? LOGIN.exec(value) : GO_LOGIN.exec(value))?.[1];
+  const parts = login !== undefined && isTelling(login, true) ? [login] : secretsInAddress(value);
   if (parts.length > 0) return parts;
   const pairs = [...value.matchAll(PAIR)].flatMap(([, key = "", part = ""]) =>
     secretsIn(key.trim(), unquote(part)),
@@ -58,7 +64,7 @@ export function secretsIn(name: string, value: string): string[] {
 
 /** Whether the name of a variable, header or option marks its value as secret. */
 function isSecretName(name: string): boolean {
-  return namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
+  return namesSecret(name) || /(?:^|[_-])(?:key|auth|pat|bearer|jwt|otp|creds|pword)$/i.test(name);
 }
 
 /** Whether a value is long and rare enough to be replaced everywhere. */

@@ -113,7 +113,7 @@ test("T22: variables are shown with their names and values, and where they go", 
 });
 
 test.each([
-  ["a variable", [], { MEMORY_FILE_PATH: "${HOME}/memory.json" }, "${HOME}/memory/memory.json works"],
+  ["a variable", [], { MEMORY_FILE_PATH: "${HOME}/memory.db" }, "${HOME}/memory/memory.db works"],
   ["an option", ["--db-path=~/notes.db"], {}, "~/notes/notes.db works"],
   ["an argument", [join(homedir(), "notes.db")], {}, `${join(homedir(), "notes/notes.db")} works`],
 ] as const)(
@@ -126,7 +126,7 @@ test.each([
   },
 );
 
-test("T7: folders, files in folders, code and secrets get no such note", () => {
-  const args = ["~/notes", "~/notes/a.db", "~/server.py", "/srv/a.db", "~/.cache"];
+test("T7: folders, files in folders, texts, code and secrets get no such note", () => {
+  const args = ["~/notes", "~/notes/a.db", "~/server.py", "/srv/a.db", "~/.cache", "~/memory.json"];
   expect(linesOf({ command: "x", args, cwd: "/srv", env: { DB_PASSWORD: "~/a.b" } })).not.toContain("works");
 });

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { hideInAddress, hideInCommand, hideInField } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
-import { CODE_FILE, type ServerProcess, type ServerProgram } from "../nouns/server-program.ts";
+import { CODE_FILE, type ServerProcess, type ServerProgram, TEXT_FILE } from "../nouns/server-program.ts";
 import { type Grants, revoked } from "./grants.ts";
 
 /** Consents to start servers, each bound to the hash of everything that runs. Files answer at once, databases later. */
@@ -107,7 +107,7 @@ function filesInHome({ args, env }: ServerProcess): string[] {
     const path = /^-[^=/]*=(.*)$/s.exec(text)?.[1] ?? text;
     const home = HOMES.find((folder) => path.startsWith(`${folder}/`)) ?? path;
     const [, name, stem] = /^\/(([^/]+)\.[^./]+)$/.exec(path.slice(home.length)) ?? [];
-    if (name === undefined || CODE_FILE.test(name)) return [];
+    if (name === undefined || CODE_FILE.test(name) || TEXT_FILE.test(name)) return [];
     const better = toVisibleLine(`${home}/${stem}/${name}`);
     return [
       `note     ${toVisibleLine(path)} has no folder of its own, so in the sandbox the server cannot replace it; ${better} works, if that folder is there`,

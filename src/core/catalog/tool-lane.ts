@@ -1,6 +1,14 @@
 import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
-import { BELIEVED, effectOfWord, NOUNS_TOO, THINGS } from "../../search/analysis/tool-verbs.ts";
+import {
+  BELIEVED,
+  effectOfLeadingWord,
+  effectOfNameWord,
+  effectOfWord,
+  isNounEnding,
+  NOUNS_TOO,
+  THINGS,
+} from "../../search/analysis/tool-verbs.ts";
 import { LANES, type Lane } from "../nouns/entry.ts";
 
 /** The parts of a server's definition that show what a tool may do. */
@@ -12,6 +20,9 @@ export interface DeclaredTool {
 
 /** Longer names are not read and do not count as reading. */
 const NAME_CHARS = 1_000;
+/** Characters that hide in a name, and words of letters of two scripts. */
+const DISGUISED =
+  /[\p{Cc}\p{Cf}\p{Co}]|\p{Script=Latin}(?=[\p{Script=Cyrillic}\p{Script=Greek}])|[\p{Script=Cyrillic}\p{Script=Greek}](?=\p{Script=Latin})/u;
 
 /**
  * Decides the lane of an outside tool. It reads only if it says so and no word of its name or schema writes or
@@ -20,17 +31,17 @@ const NAME_CHARS = 1_000;
 export function laneOfTool(tool: DeclaredTool): Lane {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
   const declared = destructiveHint === true ? "destructive" : readOnlyHint === true ? "read" : "write";
-  if (tool.name.length > NAME_CHARS) return strongest(declared, "write");
-  const words = splitWords(tool.name).filter((word) => readOnlyHint !== true || !BELIEVED.has(word));
-  return strongest(declared, laneOfWords(words), laneOfSchema(tool.inputSchema));
+  if (tool.name.length > NAME_CHARS || DISGUISED.test(tool.name)) return strongest(declared, "write");
+  const words = wordsOf(tool.name).filter((word) => readOnlyHint !== true || !BELIEVED.has(word));
+  return strongest(declared, laneOfName(words), laneOfSchema(tool.inputSchema));
 }
 
 /** The lane that name and schema imply: reading if the first verb reads; `isOwn`: also for `query`, `visit` etc. */
 export function impliedLane({ name, inputSchema }: DeclaredTool, { isOwn = false } = {}): Lane {
-  const words = splitWords(name.slice(0, NAME_CHARS));
+  const words = wordsOf(name.slice(0, NAME_CHARS));
   const effect = effectOfWord(words.find(isVerb) ?? "");
   const reads = effect === "read" || (isOwn && effect === "unclear");
-  return strongest(reads ? "read" : "write", laneOfWords(words), laneOfSchema(inputSchema));
+  return strongest(reads ? "read" : "write", laneOfName(words), laneOfSchema(inputSchema));
 }
 
 /**
@@ -56,10 +67,30 @@ export function strongest(first: Lane, ...lanes: readonly Lane[]): Lane {
 /** Words before another verb: `search_and_replace`. */
 const JOINING: ReadonlySet<string> = new Set(["and", "or", "then", "n", "plus"]);
 
-/** The strictest verb in a name; `read` without one. */
+/** The words of a name, without accents and widths of letters. */
+function wordsOf(name: string): string[] {
+  return splitWords(name.normalize("NFKD").replace(/\p{M}/gu, ""));
+}
+
+/** The strictest verb in a name, its first word included that is a verb in this place alone. */
+function laneOfName(words: readonly string[]): Lane {
+  const isThing = words.some(isReading) || isNounEnding(words.at(-1) ?? "");
+  const lanes = words.map((word, at): Lane => {
+    const isJoined = JOINING.has(words[at - 1] ?? "");
+    // A word that is joined to a verb is one, too: `list_and_label`.
+    if (isJoined && isReading(words[at - 2] ?? "") && !isReading(word))
+      return strongest("write", laneOfVerb(word));
+    return isJoined || (at === 0 && !isThing)
+      ? toLane(effectOfLeadingWord(word, words.length === 1))
+      : "read";
+  });
+  return strongest(laneOfWords(words), ...lanes);
+}
+
+/** The strictest verb among words; `read` without one. */
 function laneOfWords(words: readonly string[], nouns: ReadonlySet<string> = new Set()): Lane {
   const lanes = words.map((word, at): Lane => {
-    const effect = effectOfWord(`${word}_${words[at + 1]}`) ?? effectOfWord(word) ?? "read";
+    const effect = effectOfNameWord(`${word}_${words[at + 1]}`) ?? effectOfNameWord(word) ?? "read";
     if (effect === "read" || effect === "unclear") return "read";
     if (JOINING.has(words[at - 1] ?? "")) return effect;
     const isThing = nouns.has(word) || (THINGS.has(word) && words.some(isVerb));
@@ -117,11 +148,13 @@ function laneOfSchema(schema: unknown): Lane {
 }
 
 /** Arguments that select the action of a call. */
-const ACTIONS: ReadonlySet<string> = new Set(["action", "operation", "op", "command", "cmd"]);
+const ACTIONS: ReadonlySet<string> = new Set(["action", "operation", "op", "command", "cmd", "intent"]);
 const MODES: ReadonlySet<string> = new Set([...ACTIONS, "method", "mode", "verb"]);
 /** Arguments whose text is executed. */
 const STATEMENTS: ReadonlySet<string> = new Set(
-  "sql statement mutation script shell bash command cmd javascript".split(" "),
+  "sql statement mutation script shell bash powershell applescript command cmd javascript cypher gremlin".split(
+    " ",
+  ),
 );
 /** Endings of names for a time or an amount: `delete_time`, `created_before`. */
 const MEASURES = /^(?:date|time|timestamp|at|after|before|since|until|count|by|capacity|distance|id)$/;
@@ -154,7 +187,8 @@ function hasChoices(schema: PlainObject): boolean {
 function laneOfChoice(choice: unknown, argument: string): Lane {
   if (typeof choice !== "string") return "read";
   const words = splitWords(choice.slice(0, 200));
-  if (MODES.has(splitWords(argument).at(-1) ?? "")) return laneOfWords(words);
+  const about = splitWords(argument);
+  if (MODES.has(about.at(-1) ?? "") || about.some((word) => ACTIONS.has(word))) return laneOfWords(words);
   const [only = ""] = words;
   return words.length === 1 && !NOUNS_TOO.has(only) && laneOfVerb(only) === "destructive"
     ? "destructive"
@@ -162,6 +196,9 @@ function laneOfChoice(choice: unknown, argument: string): Lane {
 }
 
 function laneOfVerb(word: string): Lane {
-  const effect = effectOfWord(word);
+  return toLane(effectOfWord(word));
+}
+
+function toLane(effect: ReturnType<typeof effectOfWord>): Lane {
   return effect === undefined || effect === "unclear" ? "read" : effect;
 }

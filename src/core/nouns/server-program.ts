@@ -28,6 +28,9 @@ export interface ServerProcess {
 /** Files that hold code: a server runs them and does not write them. */
 export const CODE_FILE = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|jar|sh|lua|pl|wasm)$/i;
 
+/** Files that programs write whole: a server in the sandbox can replace one though its folder is closed. */
+export const TEXT_FILE = /\.(?:jsonl?|ndjson|md|txt|ya?ml|toml|csv)$/i;
+
 /** A person's limits for the process of a server. */
 export interface SandboxLimits {
   /** Usable folders and files, besides its own folder. */

@@ -3,6 +3,7 @@ import { type ToolRules, tailsAfter } from "../../sources/mcp/config/overrides.t
 import type { Client, ClientMachine, ClientRule, ClientRuleFile } from "./client.ts";
 import { readConfig, reasonWhy } from "./edit-config.ts";
 import { readText } from "./find-configs.ts";
+import { OVER_ARGUMENTS } from "./rule-dialects.ts";
 
 /** A rule with the file that it stands in. */
 interface FoundRule extends ClientRule {
@@ -56,14 +57,21 @@ export function carryRules(client: Client, server: string, { rules }: FoundRules
     const tools = [...new Set(prefixes(server).flatMap((prefix) => toolsOf(rule.names, prefix)))];
     if (tools.length === 0) return [];
     const isProjects = rule.file.scope === "project";
-    const lost = rule.but ?? (isProjects && rule.does === "allow" ? "it allows in one project" : undefined);
+    // A rule over arguments asks about every call, so that nothing runs unasked that the client refuses.
+    const asks = rule.but === OVER_ARGUMENTS && rule.does !== "allow";
+    const lost = asks
+      ? undefined
+      : (rule.but ?? (isProjects && rule.does === "allow" ? "it allows in one project" : undefined));
     const isExact = isExactly(rule, tools, prefixes(server));
     const at = `${rule.as} of ${rule.file.path}`;
     if (lost !== undefined) notes.add(`${at} is not carried over: ${lost}.`);
+    else if (asks) notes.add(`${at} now asks about every call of the tool: ${rule.but}.`);
     else if (isProjects) notes.add(`${at} now holds in every folder.`);
     else if (rule.does === "allow" && !isExact)
       notes.add(`${at} spares no question: it allows by a pattern.`);
-    return lost === undefined ? tools.map((tool) => ({ ...rule, tool, isExact })) : [];
+    return lost === undefined
+      ? tools.map((tool) => ({ ...rule, ...(asks && { does: "ask" as const }), tool, isExact }))
+      : [];
   });
   const ordered = lastCounts
     ? concerned

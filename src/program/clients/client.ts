@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { PlainObject } from "../../base/util/plain-object.ts";
 import type { ListingWay } from "../../gateway/tool-tokens.ts";
 import type { ConfigEdit, FormatName } from "./formats/format.ts";
@@ -123,3 +124,8 @@ export type Meaning =
   | "ignored"
   | "lost"
   | "unknown";
+
+/** A relative path would be another folder in every project, whose files are not the person's own. */
+export function folderOf(variable: string | undefined, otherwise: string): string {
+  return variable && isAbsolute(variable) ? variable : otherwise;
+}

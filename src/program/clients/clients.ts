@@ -1,13 +1,14 @@
 import { existsSync, readdirSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
-import type {
-  Client,
-  ClientListing,
-  ClientMachine,
-  ClientRuleFile,
-  ConfigLocation,
-  Program,
+import {
+  type Client,
+  type ClientListing,
+  type ClientMachine,
+  type ClientRuleFile,
+  type ConfigLocation,
+  folderOf,
+  type Program,
 } from "./client.ts";
 import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
 import type { FormatName } from "./formats/format.ts";
@@ -320,11 +321,6 @@ function configFolder(machine: ClientMachine): string {
   const { home, env } = machine;
   const roaming = env.APPDATA || join(home, "AppData", "Roaming");
   return onWindows(machine, roaming, folderOf(env.XDG_CONFIG_HOME, join(home, ".config")));
-}
-
-/** A relative path would be another folder in every project, whose files are not the person's own. */
-function folderOf(variable: string | undefined, otherwise: string): string {
-  return variable && isAbsolute(variable) ? variable : otherwise;
 }
 
 function onWindows({ platform }: ClientMachine, path: string, otherwise: string): string {

@@ -5,7 +5,7 @@ import type { ClientRule, ClientRules } from "./client.ts";
 type RuleDialect = Omit<ClientRules, "files">;
 type RuleEffect = ClientRule["does"];
 
-const OVER_ARGUMENTS = "it depends on the arguments of a call";
+export const OVER_ARGUMENTS = "it depends on the arguments of a call";
 const OF_ONE_AGENT = "it holds for one agent of the client";
 
 /** `permissions` with lists of `mcp__SERVER__TOOL`. The strictest counts. */

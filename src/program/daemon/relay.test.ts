@@ -61,6 +61,17 @@ test("messages pass in both directions", async () => {
   expect(await client.read()).toEqual({ jsonrpc: "2.0", id: 1, result: { tools: [] } });
 });
 
+test.each([{ jsonrpc: "2.0", id: 7 }, { id: 7 }, { jsonrpc: "2.0", id: 7, params: {} }])(
+  "malformed-client: %j reaches the daemon, whose error answers it",
+  async (message) => {
+    const { client, first } = await set();
+    client.say(message);
+    expect(await first.read()).toEqual(message);
+    first.say({ jsonrpc: "2.0", id: 7, error: { code: -32600, message: "x" } });
+    expect(await client.read()).toMatchObject({ id: 7, error: { code: -32600 } });
+  },
+);
+
 test("the next daemon is told how the session began, and requests without effect are sent again", async () => {
   const { client, first, nextDaemon } = await set();
   client.say(request(1, "initialize", { protocolVersion: "2025-06-18" }));

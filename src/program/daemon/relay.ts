@@ -16,6 +16,8 @@ interface Message {
   readonly id?: RelayId;
   readonly method?: string;
   readonly params?: { readonly requestId?: RelayId };
+  readonly result?: unknown;
+  readonly error?: unknown;
 }
 
 /** A request of the client that is not answered yet. */
@@ -90,9 +92,9 @@ class Relay {
 
   private takeFromClient(line: Buffer): void {
     const message = parse(line);
-    if (message?.method === undefined && message?.id !== undefined)
+    if (message?.id !== undefined && this.isAnswer(message))
       return void this.answerQuestion(message, message.id);
-    if (message?.method !== undefined) this.note(message, line);
+    if (message?.method !== undefined || message?.id !== undefined) this.note(message, line);
     // A request is among the pending ones, which are sent after the connection is made.
     if (this.socket) this.send(this.socket, line);
     else if (message?.id !== undefined) void this.connectOnce();
@@ -107,8 +109,13 @@ class Relay {
     this.write(toLine({ jsonrpc: "2.0", id, error }));
   }
 
+  /** A message with an id alone is a malformed request, which the daemon answers. */
+  private isAnswer({ id, method, result, error }: Message): boolean {
+    return method === undefined && (this.questions.has(id!) || result !== undefined || error !== undefined);
+  }
+
   private note({ id, method, params }: Message, line: Buffer): void {
-    this.replay.note(method!, id, line);
+    if (method !== undefined) this.replay.note(method, id, line);
     if (id !== undefined) this.pending.set(id, { line, isCall: method === "tools/call" });
     else if (method === "notifications/cancelled" && params?.requestId !== undefined)
       this.pending.delete(params.requestId);

@@ -3,12 +3,12 @@ import { homedir } from "node:os";
 import { join, parse, resolve } from "node:path";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { Surface } from "../../core/surfaces/surface-names.ts";
-import type { ClientMachine, Program } from "../clients/client.ts";
+import { type ClientMachine, folderOf, type Program } from "../clients/client.ts";
 import { settingsPath } from "./config-files.ts";
 
 /** Sets `KEYHOLE_STATE`, the folder of state that survives restarts, unless it is set. Sources read it from there. */
 export function setStateFolder(): string {
-  const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  const base = folderOf(process.env.XDG_STATE_HOME, join(homedir(), ".local", "state"));
   process.env.KEYHOLE_STATE ||= join(base, "keyhole");
   return process.env.KEYHOLE_STATE;
 }
@@ -22,7 +22,7 @@ export function recipesFolder(config: string | undefined): string {
 }
 
 export function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");
+  return join(folderOf(process.env.XDG_CACHE_HOME, join(homedir(), ".cache")), "keyhole");
 }
 
 /** Keyhole's own folders, which no server and no command of the agent sees. */

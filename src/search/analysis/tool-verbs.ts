@@ -46,6 +46,42 @@ const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named:
         "force unsafe forget discard flush nuke shred evict expunge void rm rmdir del shut_down tear_down",
     },
   };
+/** Verbs of names alone: among arguments they are settings (`compress`, `ignore_case`). */
+const NAMED_ONLY: Partial<Record<VerbEffect, string>> = {
+  write: `abort acquire adjust admit allocate alter amend annotate anonymise anonymize authenticate backfill bump bust
+    calibrate certify chmod chown cleanse collapse compress conclude cordon customise customize deallocate decompress
+    decrement decrypt deduplicate dedupe defragment delist demote denormalise denormalize depublish deregister disarm
+    dispense donate downvote elevate encrypt endorse enforce enrol enroll ensure evacuate expire extend
+    finalise finalize finish halt hibernate hide hire hydrate increment initialise initialize inject interact invalidate
+    isolate kick manage minimise minimize nack negotiate nominate nudge obfuscate offboard onboard optimise optimize
+    overrule populate postpone prepend prioritise prioritize promote propose protect provision rearrange reassure rebalance
+    recalculate reclaim reconcile recruit redact redo reindex reinstate relocate remediate remit renumber reparent
+    reprocess requeue resequence resize resurrect retire retract revive rollout rsvp sanitise sanitize scrub settle shuffle
+    spawn squash stash summon symlink synchronise synchronize triage tweak undelete unset unshare unzip upvote vend waive
+    wake warn carry_out cherry_pick clock_in clock_out fail_over fine_tune go_live hand_over hang_up kick_off opt_in
+    opt_out power_off power_on print_document print_file put_online react_to rekey replay rollover take_offline top_up train_model type_in type_text unpack
+    wind_down zip_file zip_files zip_folder`,
+  destructive: `annihilate cleanup cull decommission deprovision dispose ditch eliminate eradicate expel liquidate
+    nullify obliterate rmtree scrap teardown zap zeroise zeroize blow_away bring_down clean_up get_rid knock_out
+    recycle_bin take_down throw_away zero_out`,
+};
+/** Verbs only at the beginning of a name without a verb that reads: `label_issue`, but `get_label`, `label_search`. */
+const LEADING: Partial<Record<VerbEffect, string>> = {
+  write: `advance airdrop alias allow allowlist arm backup bet bid blacklist bookmark boot borrow bounce bridge cache call
+    capture checkpoint clean compact control correct cut cycle debit defer delegate deny denylist dial dim downgrade
+    duplicate end failover favor favorite favourite fax flash flip focus freeze heat hold honk index issue label lease lend
+    like log login logout lower message mirror nest optout pack partition permit play poke prime process punch raise
+    rate record recycle refresh release report request reserve retry retweet review ring scale seal seed setup shard ship
+    signin signout signup skip spend spray stage stamp switch swipe taint tap throttle toot touch transition tune tweet
+    upgrade vacuum wager warm whitelist wire wrap`,
+  destructive: "burn empty trash",
+};
+/** Last words of names that are no verbs: `log_entries`, `rate_limits`. */
+const NOUN_ENDINGS = new Set(
+  split(`info stats statistics status history detail details summary overview metadata schema doc docs documentation help
+    limit limits entries result results logs count counts names types version versions feed rate rates notes templates
+    report reports metrics log`),
+);
 /** Verbs that start a request and do not show the effect of a tool. */
 const ONLY_ASKED =
   "build clone draw email extract fill filter give mark notify play plot print record remind report reserve restart tell translate";
@@ -54,9 +90,16 @@ const rows = Object.values(VERBS);
 const effects = effectsOf(({ common, asked, named }) => `${common} ${asked} ${named}`);
 const actingEffects = effectsOf(({ acting = "" }) => acting);
 
-function effectsOf(wordsOf: (row: (typeof VERBS)[VerbEffect]) => string): ReadonlyMap<string, VerbEffect> {
+const namedOnlyEffects = effectsOf((_, effect) => NAMED_ONLY[effect] ?? "");
+const leadingEffects = effectsOf((_, effect) => LEADING[effect] ?? "");
+
+function effectsOf(
+  wordsOf: (row: (typeof VERBS)[VerbEffect], effect: VerbEffect) => string,
+): ReadonlyMap<string, VerbEffect> {
   const all = Object.entries(VERBS) as [VerbEffect, (typeof VERBS)[VerbEffect]][];
-  return new Map(all.flatMap(([effect, row]) => split(wordsOf(row)).map((verb) => [verb, effect] as const)));
+  return new Map(
+    all.flatMap(([effect, row]) => split(wordsOf(row, effect)).map((verb) => [verb, effect] as const)),
+  );
 }
 
 /** Verbs at the beginning of tool names. */
@@ -113,6 +156,36 @@ const PLAIN_DESTRUCTION = /^\p{L}*(?:delete|destroy|truncate|overwrite|purge|rev
 export function effectOfWord(word: string): VerbEffect | undefined {
   const effect = effects.get(word) ?? actingEffects.get(word);
   return effect ?? (PLAIN_DESTRUCTION.test(word) && !word.endsWith("d") ? "destructive" : undefined);
+}
+
+/** Verbs without a space before their object: `createissue`, but not `creator` or `updates`. */
+const GLUED =
+  /^(?:create|update|write|insert|send|upload|rename|replace|modify|publish|execute|install|approve|register|subscribe|deploy|append|invoke)(?!(?:\p{L}?(?:s|d|r|rs|ed|ers?|ors?|ing|ments?|ions?|able|ups?))$)\p{L}{3}/u;
+
+/** The effect of a word of a name, also of `reassign` and `unshare`. */
+export function effectOfNameWord(word: string): VerbEffect | undefined {
+  const effect = effectOfWord(word) ?? namedOnlyEffects.get(word);
+  if (effect) return effect;
+  const [, base = ""] = /^(?:re|un)(\p{L}{3,})$/u.exec(word) ?? [];
+  const undone = effects.get(base) ?? actingEffects.get(base);
+  return undone === "write" || undone === "destructive" ? "write" : undefined;
+}
+
+/**
+ * The effect of the first word of a name, or of one behind `and`, that is a verb in this place alone: `label_issue`,
+ * `sends_mail`. `isWhole`: the word is the whole name.
+ */
+export function effectOfLeadingWord(word: string, isWhole: boolean): VerbEffect | undefined {
+  if (isWhole && GLUED.test(word)) return "write";
+  const bare = effects.get(word.replace(/s$/, ""));
+  return (
+    leadingEffects.get(word) ?? (bare === "read" || NOUNS_TOO.has(word.replace(/s$/, "")) ? undefined : bare)
+  );
+}
+
+/** Whether a name with this last word says a thing, not an action. */
+export function isNounEnding(word: string): boolean {
+  return NOUN_ENDINGS.has(word);
 }
 
 const destroyingStems = new Set(

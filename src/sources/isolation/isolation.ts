@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { type AddressInfo, Server } from "node:net";
 import { join, resolve } from "node:path";
 import { lazy } from "../../base/util/lazy.ts";
+import { holdFiles } from "./held-files.ts";
 import { type IsolatedProgram, type Isolation, type MountedPath, planMounts } from "./mounts.ts";
 
 /** Only the system's own folders count: a program of that name on somebody's PATH could be anything. */
@@ -44,11 +45,32 @@ export async function isolate(
   if ((await isolationFault()) !== undefined) return undefined;
   const { command, args, cwd } = program;
   const { network } = isolation;
-  const limits = toArguments(planMounts(program, isolation), network);
+  const mounts = planMounts(program, isolation);
   const isListed = typeof network === "object";
   const words = [...(isListed ? opener() : []), command, ...args];
   const way = isListed ? await reachListed(network, isolation) : await watchHosts(program, isolation);
-  return { command: findSystemProgram("bwrap")!, args: [...limits, "--chdir", cwd, "--", ...words], ...way };
+  const held = new Map(
+    mounts.flatMap(({ path, held }) =>
+      held ? [[path, holdFiles(held.place, path, held.names)] as const] : [],
+    ),
+  );
+  const limits = toArguments(
+    mounts.map((mount) => ({ ...mount, source: held.get(mount.path)?.path })),
+    network,
+  );
+  return {
+    ...way,
+    command: findSystemProgram("bwrap")!,
+    args: [...limits, "--chdir", cwd, "--", ...words],
+    attach: (child) => {
+      way.attach(child);
+      const end = () => {
+        for (const files of held.values()) files.close();
+      };
+      // Not `close`: it never comes where the channel was used.
+      child.once("exit", end).once("error", end);
+    },
+  };
 }
 
 type Way = Omit<IsolatedCommand, "command" | "args">;
@@ -145,7 +167,7 @@ function findSystemProgram(name: string): string | undefined {
  * The arguments of bubblewrap. The process is alone among processes, because it could read the memory, the variables
  * and through `/proc` all files of others. It ends with its parent.
  */
-export function toArguments(mounts: readonly MountedPath[], network: Isolation["network"]): string[] {
+export function toArguments(mounts: readonly SourcedMount[], network: Isolation["network"]): string[] {
   const [root, ...others] = mounts;
   return [
     ...mountArguments(root!),
@@ -158,10 +180,15 @@ export function toArguments(mounts: readonly MountedPath[], network: Isolation["
   ];
 }
 
-function mountArguments({ path, access }: MountedPath): string[] {
+interface SourcedMount extends MountedPath {
+  /** The path outside that stands here. Default: the same path. */
+  readonly source?: string | undefined;
+}
+
+function mountArguments({ path, access, source = path }: SourcedMount): string[] {
   if (access === "empty") return ["--perms", "0700", "--tmpfs", path];
   if (access === "nothing") return ["--ro-bind", "/dev/null", path];
-  return [access === "write" ? "--bind" : "--ro-bind", path, path];
+  return [access === "write" ? "--bind" : "--ro-bind", source, path];
 }
 
 /**

@@ -1,9 +1,9 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve, sep } from "node:path";
 import { makeFolder } from "../../base/util/make-folder.ts";
-import { CODE_FILE } from "../../core/nouns/server-program.ts";
-import { CACHES, NAME_SERVICES, PRIVATE_PLACES, SHARED_PLACES, SYSTEM_PLACES } from "./places.ts";
+import { CODE_FILE, TEXT_FILE } from "../../core/nouns/server-program.ts";
+import { CACHES, HELD_FILES, NAME_SERVICES, PRIVATE_PLACES, SHARED_PLACES, SYSTEM_PLACES } from "./places.ts";
 
 /** The limits of one process: everything that decides what it sees and reaches. */
 export interface Isolation {
@@ -29,6 +29,21 @@ export interface IsolatedProgram {
 export interface MountedPath {
   readonly path: string;
   readonly access: "read" | "write" | "empty" | "nothing";
+  /** The process may write and replace these files of the folder, and nothing else there. */
+  readonly held?: HeldNames;
+}
+
+interface HeldNames {
+  readonly names: readonly string[];
+  /** Where a folder can stand in for this one. */
+  readonly place: string;
+}
+
+/** The paths that an isolated process may write. */
+export function writtenPaths(program: IsolatedProgram, isolation: Isolation): string[] {
+  return planMounts(program, isolation).flatMap(({ path, access, held }) =>
+    held ? held.names.map((name) => join(path, name)) : access === "write" ? [path] : [],
+  );
 }
 
 /** `see`: read-only where the path would be hidden otherwise. */
@@ -67,9 +82,12 @@ export function planMounts(program: IsolatedProgram, { open, hidden, network }: 
     realPaths([cwd]).filter((path) => !isBroad(path)),
   );
   const isClosed = (path: string) => isBroad(path) || privates.some((place) => contains(place, path));
+  const held = heldFiles(open, homes, isClosed);
+  for (const folder of held.keys()) if (!wanted.has(folder)) wanted.set(folder, "hide");
+  const isHeld = (path: string) => held.get(dirname(path))?.names.includes(basename(path));
   add(
     "write",
-    open.flatMap((path) => writable(path, isClosed)),
+    open.filter((path) => !isHeld(path)).flatMap((path) => writable(path, isClosed)),
   );
   // A server must not change what starts servers, if a package manager keeps it in a cache.
   add(main.includes("/node_modules/") ? "read" : "see", [packageFolder(main)]);
@@ -77,13 +95,54 @@ export function planMounts(program: IsolatedProgram, { open, hidden, network }: 
   for (const path of [...wanted.keys()])
     if (never.some((place) => contains(place, path))) wanted.delete(path);
   add("hide", never);
-  return [...wanted]
-    .sort(([left], [right]) => left.length - right.length)
-    .filter(([path, access]) => changes(path, access, wanted))
+  const mounts = [...wanted]
+    .filter(([path, access]) => held.has(path) || changes(path, access, wanted))
     .map(([path, access]): MountedPath => {
+      const names = never.some((place) => contains(place, path)) ? undefined : held.get(path);
+      if (names && access !== "write") return { path, access: "write", held: names };
       if (access !== "hide") return { path, access: access === "write" ? "write" : "read" };
       return { path, access: statSync(path).isDirectory() ? "empty" : "nothing" };
     });
+  const beside = mounts.filter(({ path }) => wanted.get(path) !== "hide").flatMap(otherEntries);
+  const isMounted = (path: string) => mounts.some((mount) => mount.path === path);
+  return [...mounts, ...beside.filter(({ path }) => !isMounted(path))].sort(
+    (left, right) => left.path.length - right.path.length,
+  );
+}
+
+/**
+ * The named texts in homes and private places, by folder: they can be replaced, though their folder is closed. A
+ * database keeps other files beside its own, so it needs a folder.
+ */
+function heldFiles(
+  open: readonly string[],
+  homes: readonly string[],
+  isClosed: (path: string) => boolean,
+): ReadonlyMap<string, HeldNames> {
+  const held = new Map<string, HeldNames>();
+  for (const path of open.filter((text) => TEXT_FILE.test(text))) {
+    const folder = dirname(path);
+    const home = homes.find((one) => contains(one, folder));
+    if (home === undefined || !isClosed(folder) || folder !== attempt(() => realpathSync(folder))) continue;
+    if (open.some((other) => other !== path && contains(other, folder))) continue;
+    const facts = lstatSync(path, { throwIfNoEntry: false });
+    const place = join(home, HELD_FILES);
+    if ((facts && !facts.isFile()) || deviceOf(place) !== deviceOf(folder)) continue;
+    held.set(folder, { names: [...new Set([...(held.get(folder)?.names ?? []), basename(path)])], place });
+  }
+  return held;
+}
+
+function deviceOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.dev ?? deviceOf(dirname(path));
+}
+
+/** The entries of a folder beside its held files. Links are made anew in its place. */
+function otherEntries({ path: folder, held }: MountedPath): MountedPath[] {
+  if (!held) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !entry.isSymbolicLink() && !held.names.includes(entry.name))
+    .map(({ name }) => ({ path: join(folder, name), access: "read" }));
 }
 
 /** Whether the path would be different without its own entry. */

@@ -16,6 +16,9 @@ export const SYSTEM_PLACES: readonly string[] = [
   "/home/linuxbrew",
 ];
 
+/** The folders that stand in for closed ones, while a server runs that saves a file there. Within a private place. */
+export const HELD_FILES = ".local/state/keyhole/held";
+
 /** Folders of a home that package managers fill, and that servers which they start may write. */
 export const CACHES: readonly string[] = words(`
   .cache .npm .local/share/uv .local/share/pnpm .bun/install .yarn .m2 .gradle .nuget .cargo/registry .cargo/git go/pkg

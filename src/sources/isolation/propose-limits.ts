@@ -6,7 +6,7 @@ import type { Touched } from "../../core/access/accepted-limits.ts";
 import { scriptOf } from "../../core/access/consents.ts";
 import type { SandboxLimits } from "../../core/nouns/server-program.ts";
 import { pathsIn } from "./isolation.ts";
-import { type IsolatedProgram, type Isolation, planMounts } from "./mounts.ts";
+import { type IsolatedProgram, type Isolation, writtenPaths } from "./mounts.ts";
 import { PRIVATE_PLACES } from "./places.ts";
 
 /** A server's process with its limits. */
@@ -22,11 +22,11 @@ export function showLimits({ program, isolation }: Omit<IsolatedServer, "texts">
   const home = program.env.HOME ?? homedir();
   const short = (path: string) =>
     toVisibleLine(path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
-  const written = planMounts(program, isolation).filter(({ access }) => access === "write");
+  const written = writtenPaths(program, isolation);
   const { network } = isolation;
   return [
     "reads    your files, but no keys, logins, browsers, mail and settings of other programs",
-    `writes   ${written.map(({ path }) => short(path)).join(", ") || "nothing"}`,
+    `writes   ${written.map(short).join(", ") || "nothing"}`,
     `reaches  ${typeof network === "object" ? `${network.map(toVisibleLine).join(", ")} alone` : network === "all" ? "every host" : "no host"}`,
   ];
 }
@@ -95,8 +95,8 @@ export function deniedWrite(output: string, isolated: () => IsolatedServer | und
   // Planning the mounts reads many folders, and few errors name a path.
   const server = paths.length > 0 ? isolated() : undefined;
   if (!server) return undefined;
-  const written = planMounts(server.program, server.isolation).filter(({ access }) => access === "write");
-  return paths.find((denied) => !written.some(({ path }) => `${denied}/`.startsWith(`${path}/`)));
+  const written = writtenPaths(server.program, server.isolation);
+  return paths.find((denied) => !written.some((path) => `${denied}/`.startsWith(`${path}/`)));
 }
 
 /** The paths that a program complains about because the sandbox keeps it from writing them. */

@@ -61,6 +61,9 @@ const WIDE: Readonly<Record<string, RegExp>> = {
   fgrep: /^-[^-]*[rRd]|^--(?:rec|der|dir)/,
   diff: /^-[^-]*r|^--rec/,
   rg: /^-[^-]*[u.LzEf]|^--(?:un|hi|no-ig|fo|se)/,
+  ...Object.fromEntries(
+    ["jq", "gojq", "jaq"].map((name) => [name, /\benv\b|\$ENV|\$__prog|\b(?:import|include)\b/]),
+  ),
   git: /^--(?:no-in|untr|ext|textc)|^(?:ls-remote|help)$/,
 };
 

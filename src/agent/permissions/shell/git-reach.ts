@@ -22,6 +22,8 @@ const WRITES_PATHS = new Set(
 const USES_REMOTES = new Set("archive clone fetch ls-remote pull push remote submodule".split(" "));
 /** An address such as `ext::sh -c id`, which names the program that git runs to reach it. */
 const TRANSPORT = /(?:^|=)[A-Za-z0-9+.-]+::/;
+/** A format that shows a signature, which a program of the settings checks. */
+const SIGNATURE = /%G|%\(\*?signature/;
 const RUNS = "runs other programs or changes which ones run";
 const WRITES = "writes files that its options or its input name";
 const EDITS = "opens an editor";
@@ -40,7 +42,7 @@ const RUNNERS: readonly GitRow[] = [
     names: "*",
     reason: RUNS,
     when: `--upload-pack --receive-pack --exec --ext-diff --extcmd --open-files-in-pager --template --config --web
-      --separate-git-dir --strategy --show-signature`,
+      --separate-git-dir --strategy --show-signature --verify-signatures`,
   },
   { names: "*", reason: WRITES, when: "--output --output-directory --unsafe-paths --in-place" },
   { names: "*", reason: EDITS, when: "--edit --edit-description --interactive" },
@@ -51,6 +53,8 @@ const RUNNERS: readonly GitRow[] = [
     reason: RUNS,
   },
   { names: "apply am interpret-trailers", reason: WRITES },
+  { names: "verify-commit verify-tag", reason: RUNS },
+  { names: "tag", reason: RUNS, when: "-v --verify" },
   { names: "clone", reason: RUNS, when: "-u -c" },
   { names: "rebase", reason: RUNS, when: "-x -i" },
   // A strategy may be any program whose name begins with git-merge-.
@@ -91,6 +95,7 @@ export function reachOfGit(args: readonly string[]): CommandReach {
   if (subcommand === undefined) return { kind: "plain" };
   const remote = USES_REMOTES.has(subcommand) ? rest.find((arg) => TRANSPORT.test(arg)) : undefined;
   if (remote !== undefined) return { kind: "runner", reason: `runs the transport of ${remote}` };
+  if (rest.some((arg) => SIGNATURE.test(arg))) return { kind: "runner", reason: RUNS };
   if (subcommand.startsWith("-") && !PLAIN.has(subcommand)) {
     return { kind: "runner", reason: `reads another repository or other settings by ${subcommand}` };
   }
@@ -131,19 +136,23 @@ const LISTS: Readonly<Record<string, RegExp>> = {
     /^$|^(?:-[arvl]+|--(?:list|all|remotes|show-current|contains|merged|no-merged|points-at|sort|format|column).*)$/,
   notes: /^(?:|list|show)$/,
   reflog: /^(?:|show|exists)$/,
-  remote: /^(?:|-v|--verbose|show|get-url)$/,
+  remote: /^(?:|-v|--verbose|get-url)$/,
   stash: /^(?:list|show)$/,
   submodule: /^(?:|status|summary)$/,
   tag: /^$|^(?:-l|-n\d*|--(?:list|contains|merged|no-merged|points-at|sort|format|column).*)$/,
   worktree: /^list$/,
 };
 
+/** Options by which git takes further words as patterns. Behind another option a word is a new branch or tag. */
+const FILTERS = /^(?:-[arv]*l|-n\d*|--(?:list|contains|merged|no-merged|points-at|show-current)(?:=.*)?)$/;
+
 /** Whether git changes nothing at all. Its reach has to be plain. */
 export function gitChangesNothing(args: readonly string[]): boolean {
   const [subcommand = "", first = "", ...rest] = afterGlobalOptions(args);
   if (LOOKS.has(subcommand)) return true;
-  // Behind an option that lists, another option may still change a branch.
-  const words = [first, ...(first.startsWith("-") ? rest.filter((arg) => arg.startsWith("-")) : [])];
+  const options = [first, ...rest].filter((arg) => arg.startsWith("-"));
+  const behind = options.some((option) => FILTERS.test(option)) ? options : rest;
+  const words = first.startsWith("-") ? [first, ...behind] : [first];
   return words.every((word) => LISTS[subcommand]?.test(word));
 }
 

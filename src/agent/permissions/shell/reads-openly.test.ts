@@ -14,6 +14,10 @@ test.each([
   "rg -n 'one|two' src",
   "grep -n one a.ts",
   "find . -name '*.ts' && wc -l a.ts",
+  "git branch --contains HEAD",
+  "git branch -av --sort=refname",
+  "git tag -l 'v*'",
+  "jq .name a.json",
 ])("%s only reads, so nobody is asked", async (command) => {
   const { permissions, asked } = setUp({}, "deny");
   expect((await permissions.command(command)).allowed).toBe(true);
@@ -33,7 +37,17 @@ test.each([
   "ps axe",
   "git diff --no-index a b",
   "git branch -D x",
+  "git branch -v new",
+  "git branch --sort=refname new",
+  "git tag --column new",
+  "git remote -v add a /b",
+  "git remote show origin",
   "git ls-remote",
+  "git log --format='%G?'",
+  "git for-each-ref --format='%(signature)'",
+  "jq -n env",
+  "gojq '$ENV' a.json",
+  "jq -n 'import \"./a\" as a; a::b'",
   "find . -delete",
   "ls > out",
   "PAGER=x git log",

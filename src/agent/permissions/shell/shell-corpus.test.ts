@@ -68,8 +68,12 @@ describe("the corpus of shell commands", () => {
   test("lets only git commands that change nothing run in plan mode", async () => {
     const changing = `commit -m x;add .;merge x;rebase x;reset x;push;fetch;pull;branch x;branch -m x;branch -a -u x;tag x;
       tag -a x;stash;stash push;remote add x y;checkout x;switch x;cherry-pick x;revert x;notes edit;bisect start;gc;
-      worktree add ../x;hash-object -w x;write-tree;pack-refs;sparse-checkout set x;fsck --lost-found;config a.b c`;
-    const looking = `status;log -3;diff;show HEAD;branch;branch -a;branch -vv;branch --contains x;tag;tag -l x;stash list;
+      worktree add ../x;hash-object -w x;write-tree;pack-refs;sparse-checkout set x;fsck --lost-found;config a.b c;
+      branch -v x;branch -vv x HEAD;branch --sort=refname x;branch --format=x y;branch --column x;branch -v -- x;
+      branch --sort refname x;branch --list --no-list x;tag --sort=refname x;tag --format=x y;tag --column x;
+      remote -v add x y;remote -v rename x y;remote -v update;remote --verbose set-branches x y;remote show x`;
+    const looking = `status;log -3;diff;show HEAD;branch;branch -a;branch -vv;branch --contains x;branch -a --sort=refname;
+      branch --list 'x*';branch -r --merged x;tag;tag -l x;tag -n1 x;tag --contains x;stash list;
       remote -v;reflog;worktree list;rev-parse HEAD;config --get user.name;blame x;grep x;bisect log`;
     const refused = async (line: string) =>
       refusedInPlan(await toShellRequest(`git ${line.trim()}`, place.root)) !== undefined;
