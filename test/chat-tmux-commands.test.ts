@@ -1,10 +1,10 @@
-import { expect, test } from "vitest";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { expect } from "vitest";
+import { inTerminals } from "./chat-kit.ts";
 
-test.skipIf(noTerminal)(
+inTerminals(
   "in a terminal: a typed command runs at once, and the model knows it and /undo",
-  async () => {
-    const place = await chatPlace(
+  async (openPlace) => {
+    const place = await openPlace(
       ({ messages }) => {
         const last = messages.at(-1)!;
         if (last.text.startsWith("change"))
@@ -34,10 +34,10 @@ test.skipIf(noTerminal)(
   },
 );
 
-test.skipIf(noTerminal)(
+inTerminals(
   "in a terminal: a file by some of its letters, a folder, words under the cursor, and names of other chats",
-  async () => {
-    const place = await chatPlace(() => ({ text: "Answered." }), {
+  async (openPlace) => {
+    const place = await openPlace(() => ({ text: "Answered." }), {
       files: { "lib/parse-config.ts": "one", "lib/other.ts": "two" },
     });
     const terminal = place.open();

@@ -203,7 +203,8 @@ export async function repeatFailing<T>(
 /** Tells how long a provider wants to be left alone, and until when. */
 function withWait({ code, message, details }: ModelProblem, ms: number, now: number): ModelProblem {
   const until = new Date(now + ms).toISOString().slice(0, 16).replace("T", " ");
-  return modelProblem(code, `${message} It asks to wait ${toDuration(ms)}, until ${until} UTC.`, details);
+  const said = message.replace(/[.\s]*$/, ".");
+  return modelProblem(code, `${said} It asks to wait ${toDuration(ms)}, until ${until} UTC.`, details);
 }
 
 /**

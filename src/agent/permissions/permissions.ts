@@ -179,11 +179,15 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     };
   }
 
-  /** The rules, if they can be shown and allow the request; otherwise none. */
+  /** Those of the rules that the request lacks, if they can be shown and allow it; otherwise none. */
   function allowing(request: PermissionRequest, rules: readonly string[]): readonly string[] {
-    const wanted = [...new Set(rules)];
-    if (wanted.some((rule) => rule !== showExactly(rule) || rule.includes("\n"))) return [];
-    return decide(request, withAllowed(wanted), place).verdict === "allow" ? wanted : [];
+    const allows = (some: readonly string[]) => decide(request, withAllowed(some), place).verdict === "allow";
+    if (!allows(rules)) return [];
+    const lacking = rules.reduce((kept, rule) => {
+      const others = kept.filter((other) => other !== rule);
+      return allows(others) ? others : [...others, rule];
+    }, rules);
+    return lacking.some((rule) => rule !== showExactly(rule) || rule.includes("\n")) ? [] : lacking;
   }
 
   function withAllowed(rules: readonly string[]) {

@@ -14,6 +14,7 @@ test.each([
   "rg -n 'one|two' src",
   "grep -n one a.ts",
   "find . -name '*.ts' && wc -l a.ts",
+  "grep -q one a.ts || exit 1",
 ])("%s only reads, so nobody is asked", async (command) => {
   const { permissions, asked } = setUp({}, "deny");
   expect((await permissions.command(command)).allowed).toBe(true);
@@ -38,6 +39,7 @@ test.each([
   "ls > out",
   "PAGER=x git log",
   "cat a.ts | sh",
+  "exit 1; make",
   "cat <<E\n$(touch x)\nE",
   "cat <<E\n`touch x`\nE",
 ])("%s is asked about", async (command) => {
