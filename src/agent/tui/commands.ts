@@ -99,7 +99,7 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
   const mine = custom.find((each) => each.name.toLowerCase() === name);
   if (mine) return { type: "custom", name: mine.name, argument };
   // Anything else with a dot or a digit may be a file.
-  if (!/^[a-z]+(?:-[a-z]+)*$/.test(name)) return { type: "prompt", text: trimmed };
+  if (!/^[a-z]+(?:[:-][a-z]+)*$/.test(name)) return { type: "prompt", text: trimmed };
   const all: readonly Omit<SlashCommand, "topic">[] = [...COMMANDS, ...custom];
   return { type: "unknown", name, nearest: nearest(name, all.flatMap(namesOf)) };
 }

@@ -48,6 +48,9 @@ test("every command answers", async () => {
   expect(await play(["/quti"], createScriptedAgent([]))).toEqual([
     "Command /quti not found. Did you mean /quit? /help lists all.",
   ]);
+  expect(await play(["/fold:red"], createScriptedAgent([]))).toEqual([
+    "Command /fold:red not found. /help lists all.",
+  ]);
   expect(await play(["/constructor"], createScriptedAgent([]))).toEqual([
     "Command /constructor not found. /help lists all.",
   ]);
