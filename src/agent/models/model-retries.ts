@@ -34,7 +34,7 @@ export interface RetryingModelOptions {
  * throw the reason of an aborted signal, otherwise a {@link ModelProblem}.
  */
 export function createRetryingModel(
-  { model, secrets, temperature }: ReadyModel,
+  { model, secrets, temperature, maxTokens }: ReadyModel,
   { provider, attempt, now, onError }: RetryingModelOptions,
 ): LanguageModelV4 {
   const toProblem = (error: unknown) => toModelProblem(error, { provider, secrets: secrets(), now: now() });
@@ -46,8 +46,11 @@ export function createRetryingModel(
     send: (options: LanguageModelV4CallOptions) => Promise<T>,
   ): Promise<T> {
     // The AI SDK passes absent settings as undefined.
-    const chosen = options.temperature ?? temperature;
-    const sent = chosen === undefined ? options : { ...options, temperature: chosen };
+    const sent = {
+      ...options,
+      temperature: options.temperature ?? temperature,
+      maxOutputTokens: options.maxOutputTokens ?? maxTokens,
+    };
     const once = () =>
       send(sent).catch((error: unknown) => {
         throw toProblem(error);
