@@ -16,7 +16,9 @@ inTerminals(
     await terminal.sees("› openai");
     terminal.type("locl");
     await terminal.sees("nothing fits");
-    terminal.press("Enter", "BSpace", "BSpace", "BSpace", "BSpace");
+    terminal.press("Enter");
+    await terminal.sees("nothing fits");
+    terminal.press("C-u");
     await terminal.sees("› openai");
     for (let at = 0; at < 9 && !terminal.screen().includes("› local"); at += 1) {
       const before = terminal.screen();

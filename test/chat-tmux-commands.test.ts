@@ -64,13 +64,18 @@ inTerminals(
     terminal.press("M-Left");
     terminal.type("closely ");
     await terminal.sees("look at closely @lib/parse-config.ts");
+    // So does Ctrl-Left.
+    terminal.press("C-Left");
+    terminal.type("more ");
+    await terminal.sees("look at more closely @lib/parse-config.ts");
     terminal.press("Enter");
     await terminal.sees("Answered.");
     terminal.type("@li");
-    await terminal.sees("lib/");
+    await terminal.sees("› @li\n");
     terminal.press("Tab");
-    await terminal.sees("@lib/");
+    await terminal.sees("› @lib/\n");
     terminal.press("C-u");
+    await expect.poll(terminal.screen).not.toContain("› @lib/");
     await terminal.send("/status");
     await terminal.sees("in the last request");
     await terminal.send("/new");

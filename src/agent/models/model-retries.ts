@@ -9,6 +9,7 @@ import { sleep } from "../../sources/backoff.ts";
 import type { RetryConfig } from "./models-config.ts";
 import type { ReadyModel } from "./providers/define-provider.ts";
 import {
+  asSentence,
   type ModelErrorCode,
   type ModelProblem,
   type ModelProblemDetails,
@@ -206,8 +207,11 @@ export async function repeatFailing<T>(
 /** Tells how long a provider wants to be left alone, and until when. */
 function withWait({ code, message, details }: ModelProblem, ms: number, now: number): ModelProblem {
   const until = new Date(now + ms).toISOString().slice(0, 16).replace("T", " ");
-  const said = message.replace(/[.\s]*$/, ".");
-  return modelProblem(code, `${said} It asks to wait ${toDuration(ms)}, until ${until} UTC.`, details);
+  return modelProblem(
+    code,
+    `${asSentence(message)} It asks to wait ${toDuration(ms)}, until ${until} UTC.`,
+    details,
+  );
 }
 
 /**

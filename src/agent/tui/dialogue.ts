@@ -5,7 +5,7 @@ import type { Choice, TextQuestion } from "./chat-agent.ts";
 import { EMPTY_DRAFT, edit, type InputDraft, keyToEdit, typedText, useLatest } from "./line-editor.ts";
 import { PickerView } from "./pick-list.ts";
 import { colour, column } from "./terminal-text.ts";
-import { wrapHard } from "./wrap-text.ts";
+import { wrapHard, wrapWords } from "./wrap-text.ts";
 
 /** Questions to a person, one after the other. An answer is undefined if the person leaves. */
 export interface Dialogue {
@@ -51,7 +51,7 @@ export function createDialogue({ stdin, stdout }: DialogueTerminal): Dialogue {
         }),
       ),
     ask: (question) => show<string>((onAnswer) => h(TextQuestionView, { question, columns, onAnswer })),
-    say: (line) => void stdout.write(`${line}\n`),
+    say: (line) => void stdout.write(`${wrapWords(line, columns).join("\n")}\n`),
   };
 }
 

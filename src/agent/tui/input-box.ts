@@ -94,7 +94,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
     }
     if (takeByList(key)) return props.onType();
     if (key.escape) return props.onEscape();
-    if ((key.tab && key.shift) || (key.ctrl && "gortv".includes(input))) return;
+    if ((key.tab && key.shift) || (key.ctrl && /[gortv]/.test(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
     else if (key.return && key.meta && !ready) enter("end");
