@@ -48,6 +48,11 @@ inTerminals(
     await terminal.sees("asks (⇧Tab)");
     await terminal.send("/model openai/our-own-model");
     await terminal.sees("Key of openai:");
+    terminal.press("Escape");
+    await terminal.sees("The provider openai is not configured: it has no key.");
+    await terminal.sees("asks (⇧Tab) · local scripted");
+    await terminal.send("/model openai/our-own-model");
+    await terminal.sees("Key of openai:");
     terminal.type("go");
     await terminal.sees("› ••");
     terminal.paste("od");

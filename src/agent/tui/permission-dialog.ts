@@ -109,7 +109,7 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
       ? h(
           Text,
           { dimColor: true },
-          `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; Page Down shows more.`,
+          `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; Page ${top < last ? "Down" : "Up"} shows more.`,
         )
       : null,
     rules.shown
