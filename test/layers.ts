@@ -47,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 15532,
+    lines: 15534,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
