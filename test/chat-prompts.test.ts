@@ -49,6 +49,7 @@ inTerminals(
     await terminal.sees("guide:debug needs place:");
     await terminal.sees("The part where it goes wrong");
     terminal.type("pl");
+    await terminal.sees("› pl");
     await terminal.sees("  planner");
     terminal.press("Tab");
     await terminal.sees("› planner");

@@ -47,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 15547,
+    lines: 15551,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
