@@ -7,7 +7,7 @@ import { COMPILED } from "./test/program-env.ts";
 /** Tests that start the program, other processes, a terminal or a browser. */
 const PROGRAM = [
   "test/{cli,clients,console,team}/*.test.ts",
-  "test/{agent-run,approve,chat-tmux,daemon}*.test.ts",
+  "test/{agent-killed,agent-overload,agent-prefix,agent-run,approve,chat,daemon}*.test.ts",
   "test/{coding-tasks,config-edit,doc-blocks,eval,first-answer,first-minute,langchain,manifests,markdown-index}.test.ts",
   "test/{models-new-provider,operation-commands,playground*,record-terminal}.test.ts",
   "test/{asks,run-killed,search,telemetry,walk}.test.ts",

@@ -3,7 +3,6 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import type { AgentEvent } from "../src/agent/loop/agent-event.ts";
-import { Chat } from "../src/agent/tui/chat.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 
 const TOKENS = 5_000;
@@ -16,7 +15,7 @@ const SIZES = [
 ] as const;
 
 export const benchmark: Benchmark = async () => {
-  // The built program has the production build of React.
+  // The built program has the production build of React. The first import of React chooses the build.
   process.env.NODE_ENV = "production";
   const rows: Row[] = [];
   for (const size of SIZES) {
@@ -52,6 +51,8 @@ async function stream(size: (typeof SIZES)[number]) {
   });
   const pieces = toPieces();
   const status = { mode: "ask", model: "bench", tokens: 0, window: 0 };
+  const { Chat } = await import("../src/agent/tui/chat.ts");
+  const { showChat } = await import("../src/agent/tui/show-chat.ts");
   const chat = new Chat(
     {
       status: () => status,
@@ -60,7 +61,6 @@ async function stream(size: (typeof SIZES)[number]) {
     } as unknown as ConstructorParameters<typeof Chat>[0],
     { isFile: async () => false },
   );
-  const { showChat } = await import("../src/agent/tui/show-chat.ts");
   let close = () => {};
   const closed = showChat(chat, { banner: "", files: [], stdin, stdout, onOpen: (end) => (close = end) });
   await wait(200);

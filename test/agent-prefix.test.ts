@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createGateway } from "keyhole";
 import { createAgent, run } from "keyhole/agent";
@@ -76,6 +77,24 @@ test("30 turns with skills and found tools have one prefix, byte for byte", asyn
     for await (const event of run(agent, line, { session }))
       if (event.type === "agent-end") expect(event.outcome).toBe("answered");
   expect(expectOnePrefix(server.requests)).toContain("hero-mountain-dawn");
+});
+
+test("Anthropic is told to keep the tools with the instructions, and the messages up to the last ones", async () => {
+  const server = await serveScriptedModel(() => ({ text: "Done." }));
+  const gateway = createGateway({ domains: [] });
+  onTestFinished(async () => {
+    await gateway.close();
+    await server.close();
+  });
+  const model = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: "key" })("scripted");
+  const agent = createAgent({ gateway, model, mode: "fixed" });
+  const session = await agent.openSession();
+  for (const line of ["one", "two", "three"]) await Array.fromAsync(run(agent, line, { session }));
+  const { tools, system, messages } = server.requests.at(-1)!.body as Record<string, { content?: unknown }[]>;
+  const isMarked = (part: unknown) => JSON.stringify(part).includes('"cache_control":{"type":"ephemeral"}');
+  expect(tools!.some(isMarked)).toBe(false);
+  expect(system!.map(isMarked)).toEqual([true]);
+  expect(messages!.map(isMarked)).toEqual([false, false, true, false, true]);
 });
 
 test("so have 30 turns of the chat as it is installed, with a server of the person", async () => {

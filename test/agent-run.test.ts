@@ -148,6 +148,12 @@ verifies(
     const denied = await openHome(script);
     const first = await denied.keyhole(["-p", "write"]);
     expect(first.err).toContain("fs-write");
+    const told = denied.server.requests
+      .at(-1)!
+      .messages.map(({ text }) => text)
+      .join("\n");
+    expect(told).toContain("Nobody is there to ask. Go on without it");
+    expect(told).not.toContain("The person refused");
     expect(readdirSync(denied.project)).toEqual([]);
 
     const allowed = await openHome(script);

@@ -1,28 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, test } from "vitest";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { expect } from "vitest";
+import { inTerminals } from "./chat-kit.ts";
 import { serveModelLists } from "./model-list-server.ts";
 import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { openTerminal } from "./tmux.ts";
 
-const SIZES = [
-  [80, 24],
-  [120, 40],
-] as const;
-
-test.skipIf(noTerminal).each(SIZES)(
-  "the first start is answered with arrows, and a wrong word is asked again (%i×%i)",
-  async (columns, rows) => {
+inTerminals(
+  "the first start is answered with arrows, and a wrong word is asked again",
+  async (_openPlace, size) => {
     const home = temporaryFolder();
     const command = [process.execPath, resolve("src/program/main.ts"), "chat"];
-    const terminal = openTerminal(command, { folder: temporaryFolder(), env: programEnv(home) });
-    terminal.resize(columns, rows);
+    const terminal = openTerminal(command, { folder: temporaryFolder(), env: programEnv(home), size });
     await terminal.sees("› openai");
     terminal.type("locl");
     await terminal.sees("nothing fits");
-    terminal.press("Enter", "BSpace", "BSpace", "BSpace", "BSpace");
+    terminal.press("Enter");
+    await terminal.sees("nothing fits");
+    terminal.press("C-u");
     await terminal.sees("› openai");
     for (let at = 0; at < 9 && !terminal.screen().includes("› local"); at += 1) {
       const before = terminal.screen();
@@ -41,15 +37,20 @@ test.skipIf(noTerminal).each(SIZES)(
   },
 );
 
-test.skipIf(noTerminal)(
+inTerminals(
   "a model of a provider without a key asks for it, and shows and logs it nowhere",
-  async () => {
+  async (openPlace) => {
     const lists = await serveModelLists(["our-own-model"]);
-    const { home, open } = await chatPlace(() => ({ text: "Yes." }), {
+    const { home, open } = await openPlace(() => ({ text: "Yes." }), {
       env: { OPENAI_BASE_URL: `${lists.url}/v1` },
     });
     const terminal = open();
     await terminal.sees("asks (⇧Tab)");
+    await terminal.send("/model openai/our-own-model");
+    await terminal.sees("Key of openai:");
+    terminal.press("Escape");
+    await terminal.sees("The provider openai is not configured: it has no key.");
+    await terminal.sees("asks (⇧Tab) · local scripted");
     await terminal.send("/model openai/our-own-model");
     await terminal.sees("Key of openai:");
     terminal.type("go");

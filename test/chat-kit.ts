@@ -1,17 +1,30 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, test } from "vitest";
 import type { ModelScript } from "../src/testing/scripted-model.ts";
 import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
 import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { openTerminal, type Terminal, tmuxMissing } from "./tmux.ts";
+import { openTerminal, type Terminal, type TerminalSize, tmuxMissing } from "./tmux.ts";
 
 const MAIN = resolve("src/program/main.ts");
 
 const missing = tmuxMissing();
 if (missing) console.warn(`The chat is not driven in a terminal: ${missing}.`);
 export const noTerminal = missing !== undefined;
+
+/** A test of what a person sees, in a small terminal and in a large one. */
+export function inTerminals(
+  name: string,
+  body: (openPlace: typeof chatPlace, size: TerminalSize) => Promise<void>,
+): void {
+  test.skipIf(noTerminal).each([
+    [80, 24],
+    [120, 40],
+  ] as const)(`${name} (%i×%i)`, (...size) =>
+    body((script, options) => chatPlace(script, { ...options, size }), size),
+  );
+}
 
 export interface ChatPlaceOptions {
   /** Settings of the person, beside the provider. */
@@ -21,6 +34,7 @@ export interface ChatPlaceOptions {
   /** Files of the person's home. */
   readonly home?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  readonly size?: TerminalSize;
 }
 
 export interface ChatTerminal extends Terminal {
@@ -40,7 +54,11 @@ export async function chatPlace(script: ModelScript, options: ChatPlaceOptions =
   plant(folder, options.files ?? {});
   const env = { ...programEnv(home), XDG_CACHE_HOME: join(home, "cache"), ...options.env };
   const open = (...args: string[]): ChatTerminal => {
-    const terminal = openTerminal([process.execPath, MAIN, "chat", ...args], { folder, env });
+    const terminal = openTerminal([process.execPath, MAIN, "chat", ...args], {
+      folder,
+      env,
+      size: options.size,
+    });
     return {
       ...terminal,
       send: async (line) => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { chatPlace, inTerminals } from "./chat-kit.ts";
 
 const SERVERS = {
   mcpServers: { guide: { command: process.execPath, args: [resolve("test/prompt-upstream.ts")] } },
@@ -30,15 +30,11 @@ const MESSAGES = (place: string) => [
 ];
 const bodyOf = ({ body }: { body: unknown }) => (body as { messages: unknown[] }).messages.slice(1);
 
-test.skipIf(noTerminal).each([
-  [80, 24],
-  [120, 40],
-])(
-  "a server's prompt asks for what is missing and reaches the model as its messages (%i×%i)",
-  async (columns, rows) => {
-    const { model, open } = await chatPlace(() => ({ text: "The cause is found." }), { files });
+inTerminals(
+  "a server's prompt asks for what is missing and reaches the model as its messages",
+  async (openPlace) => {
+    const { model, open } = await openPlace(() => ({ text: "The cause is found." }), { files });
     const terminal = open(...WORDS);
-    terminal.resize(columns, rows);
     await terminal.sees("asks (⇧Tab)");
     terminal.type("/guide:de");
     // The server may still be starting.
@@ -53,6 +49,7 @@ test.skipIf(noTerminal).each([
     await terminal.sees("guide:debug needs place:");
     await terminal.sees("The part where it goes wrong");
     terminal.type("pl");
+    await terminal.sees("› pl");
     await terminal.sees("  planner");
     terminal.press("Tab");
     await terminal.sees("› planner");

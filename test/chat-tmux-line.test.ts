@@ -1,29 +1,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { expect } from "vitest";
+import { inTerminals } from "./chat-kit.ts";
 
-const SIZES = [
-  [80, 24],
-  [120, 40],
-] as const;
 const READY = "or a digit";
 const PATIENT = { timeout: 30_000 };
 
 const lastOf = <T>(messages: readonly T[]) => messages.at(-1)!;
 
-test.skipIf(noTerminal).each(SIZES)(
-  "at %i columns and %i rows the arrows choose commands, files and levels of thinking, and the requests carry the level",
-  async (columns, rows) => {
-    const place = await chatPlace(
+inTerminals(
+  "the arrows choose commands, files and levels of thinking, and the requests carry the level",
+  async (openPlace) => {
+    const place = await openPlace(
       ({ messages }) => ({ text: `Answer: ${lastOf(messages).text.slice(0, 20)}` }),
       {
         files: { "lib/one.ts": "1", "lib/two.ts": "2" },
       },
     );
     const terminal = place.open();
-    terminal.resize(columns, rows);
     await terminal.sees("asks (⇧Tab)");
     terminal.type("/");
     await terminal.sees("/help  Lists commands");
@@ -70,35 +65,31 @@ test.skipIf(noTerminal).each(SIZES)(
   },
 );
 
-test.skipIf(noTerminal).each(SIZES)(
-  "at %i columns and %i rows Ctrl-G opens the draft in an editor, and the terminal comes back clean",
-  async (columns, rows) => {
-    const place = await chatPlace(() => ({ text: "Answered." }), {
-      files: {
-        "editor.sh": 'echo "of the editor"\nsed -n 1p "$1" > was\nprintf "line one\\nline two\\n" > "$1"\n',
-      },
-      env: { EDITOR: "sh editor.sh", VISUAL: "" },
-    });
-    const terminal = place.open();
-    terminal.resize(columns, rows);
-    await terminal.sees("asks (⇧Tab)");
-    terminal.type("a draft");
-    await terminal.sees("› a draft");
-    terminal.press("C-g");
-    await terminal.sees("› line one");
-    expect(readFileSync(join(place.folder, "was"), "utf8")).toBe("a draft");
-    terminal.press("End");
-    terminal.type(" more");
-    await terminal.sees("line two more");
-    expect(terminal.screen().match(/asks \(⇧Tab\)/g)).toHaveLength(1);
-    terminal.press("Enter");
-    await terminal.sees("Answered.");
-    expect(lastOf(place.model.requests[0]!.messages).text).toBe("line one\nline two more");
-  },
-);
+inTerminals("Ctrl-G opens the draft in an editor, and the terminal comes back clean", async (openPlace) => {
+  const place = await openPlace(() => ({ text: "Answered." }), {
+    files: {
+      "editor.sh": 'echo "of the editor"\nsed -n 1p "$1" > was\nprintf "line one\\nline two\\n" > "$1"\n',
+    },
+    env: { EDITOR: "sh editor.sh", VISUAL: "" },
+  });
+  const terminal = place.open();
+  await terminal.sees("asks (⇧Tab)");
+  terminal.type("a draft");
+  await terminal.sees("› a draft");
+  terminal.press("C-g");
+  await terminal.sees("› line one");
+  expect(readFileSync(join(place.folder, "was"), "utf8")).toBe("a draft");
+  terminal.press("End");
+  terminal.type(" more");
+  await terminal.sees("line two more");
+  expect(terminal.screen().match(/asks \(⇧Tab\)/g)).toHaveLength(1);
+  terminal.press("Enter");
+  await terminal.sees("Answered.");
+  expect(lastOf(place.model.requests[0]!.messages).text).toBe("line one\nline two more");
+});
 
-test.skipIf(noTerminal)("keyhole chat PROMPT begins with the prompt, and goes on", async () => {
-  const place = await chatPlace(({ messages }) => ({ text: `Answer: ${lastOf(messages).text}` }));
+inTerminals("keyhole chat PROMPT begins with the prompt, and goes on", async (openPlace) => {
+  const place = await openPlace(({ messages }) => ({ text: `Answer: ${lastOf(messages).text}` }));
   const terminal = place.open("Which", "tests", "fail?");
   await terminal.sees("› Which tests fail?");
   await terminal.sees("Answer: Which tests fail?");
@@ -106,8 +97,8 @@ test.skipIf(noTerminal)("keyhole chat PROMPT begins with the prompt, and goes on
   await terminal.sees("Answer: and why?");
 });
 
-test.skipIf(noTerminal)("an editor that fails is named, and the draft stays", async () => {
-  const place = await chatPlace(() => ({ text: "Answered." }), { env: { EDITOR: "no-such-editor" } });
+inTerminals("an editor that fails is named, and the draft stays", async (openPlace) => {
+  const place = await openPlace(() => ({ text: "Answered." }), { env: { EDITOR: "no-such-editor" } });
   const terminal = place.open();
   await terminal.sees("asks (⇧Tab)");
   terminal.type("a draft");
@@ -117,109 +108,100 @@ test.skipIf(noTerminal)("an editor that fails is named, and the draft stays", as
   await terminal.sees("› a draft");
 });
 
-test.skipIf(noTerminal).each(SIZES)(
-  "at %i columns and %i rows a plan is done after one key, in the same conversation",
-  async (columns, rows) => {
-    const place = await chatPlace(
-      ({ messages }) => {
-        const { text, role } = lastOf(messages);
-        if (text.startsWith("The person approves the plan"))
-          return { calls: [{ name: "write", args: { path: "made.txt", text: "made\n" } }] };
-        return { text: role === "tool" ? "Made it." : `Plan for ${text.split("\n")[0]}: write made.txt.` };
-      },
-      { files: { "a.txt": "a\n" } },
-    );
-    const terminal = place.open();
-    terminal.resize(columns, rows);
-    await terminal.sees("asks (⇧Tab)");
-    terminal.press("BTab", "BTab");
-    await terminal.sees("plans, changes nothing");
-    await terminal.send("make a file");
-    await terminal.sees("Plan for make a file");
-    await terminal.sees("Do it?");
-    // A message goes on planning.
-    await terminal.send("call it made.txt");
-    await terminal.sees("Plan for call it made.txt");
-    await terminal.sees(READY);
-    terminal.press("2");
-    await terminal.sees("Made it.");
-    await terminal.sees("accepts edits (⇧Tab)");
-    expect(readFileSync(join(place.folder, "made.txt"), "utf8")).toBe("made\n");
-    const last = place.model.requests.at(-1)!.messages.map(({ text }) => text);
-    expect(last).toContain("Plan for call it made.txt: write made.txt.");
-    expect(last.find((text) => text.startsWith("The person approves"))).not.toContain("in plan mode");
-  },
-);
+inTerminals("a plan is done after one key, in the same conversation", async (openPlace) => {
+  const place = await openPlace(
+    ({ messages }) => {
+      const { text, role } = lastOf(messages);
+      if (text.startsWith("The person approves the plan"))
+        return { calls: [{ name: "write", args: { path: "made.txt", text: "made\n" } }] };
+      return { text: role === "tool" ? "Made it." : `Plan for ${text.split("\n")[0]}: write made.txt.` };
+    },
+    { files: { "a.txt": "a\n" } },
+  );
+  const terminal = place.open();
+  await terminal.sees("asks (⇧Tab)");
+  terminal.press("BTab", "BTab");
+  await terminal.sees("plans, changes nothing");
+  await terminal.send("make a file");
+  await terminal.sees("Plan for make a file");
+  await terminal.sees("Do it?");
+  // A message goes on planning.
+  await terminal.send("call it made.txt");
+  await terminal.sees("Plan for call it made.txt");
+  await terminal.sees(READY);
+  terminal.press("2");
+  await terminal.sees("Made it.");
+  await terminal.sees("accepts edits (⇧Tab)");
+  expect(readFileSync(join(place.folder, "made.txt"), "utf8")).toBe("made\n");
+  const last = place.model.requests.at(-1)!.messages.map(({ text }) => text);
+  expect(last).toContain("Plan for call it made.txt: write made.txt.");
+  expect(last.find((text) => text.startsWith("The person approves"))).not.toContain("in plan mode");
+});
 
-test.skipIf(noTerminal).each(SIZES)(
-  "at %i columns and %i rows going back takes the files along, if wanted",
-  async (columns, rows) => {
-    const place = await chatPlace(
-      ({ messages }) => {
-        const { text, role } = lastOf(messages);
-        const [, path] = /^make (\S+)/.exec(text) ?? [];
-        if (role === "tool" || path === undefined) return { text: `Said: ${text.split("\n")[0]}` };
-        return { calls: [{ name: "write", args: { path, text: "made\n" } }] };
-      },
-      { settings: { permissions: { allow: ["fs-write(**)"] } } },
-    );
-    const made = (name: string) => existsSync(join(place.folder, name));
-    const terminal = place.open();
-    terminal.resize(columns, rows);
-    await terminal.sees("asks (⇧Tab)");
-    await terminal.send("hello");
-    await terminal.sees("Said: hello");
-    for (const name of ["one.txt", "two.txt"]) {
-      await terminal.send(`make ${name}`);
-      await terminal.sees(`Said: {"path":"${name}"`);
+inTerminals("going back takes the files along, if wanted", async (openPlace) => {
+  const place = await openPlace(
+    ({ messages }) => {
+      const { text, role } = lastOf(messages);
+      const [, path] = /^make (\S+)/.exec(text) ?? [];
+      if (role === "tool" || path === undefined) return { text: `Said: ${text.split("\n")[0]}` };
+      return { calls: [{ name: "write", args: { path, text: "made\n" } }] };
+    },
+    { settings: { permissions: { allow: ["fs-write(**)"] } } },
+  );
+  const made = (name: string) => existsSync(join(place.folder, name));
+  const terminal = place.open();
+  await terminal.sees("asks (⇧Tab)");
+  await terminal.send("hello");
+  await terminal.sees("Said: hello");
+  for (const name of ["one.txt", "two.txt"]) {
+    await terminal.send(`make ${name}`);
+    await terminal.sees(`Said: {"path":"${name}"`);
+  }
+  const goBackTo = async (message: string) => {
+    const isOpen = () => terminal.screen().includes("Go back to before:");
+    for (let tries = 0; tries < 20 && !isOpen(); tries += 1) {
+      terminal.press("Escape");
+      for (let wait = 0; wait < 8 && !isOpen(); wait += 1) await sleep(50);
     }
-    const goBackTo = async (message: string) => {
-      const isOpen = () => terminal.screen().includes("Go back to before:");
-      for (let tries = 0; tries < 20 && !isOpen(); tries += 1) {
-        terminal.press("Escape");
-        for (let wait = 0; wait < 8 && !isOpen(); wait += 1) await sleep(50);
-      }
-      await terminal.sees("Go back to before:");
-      terminal.type(message);
-      await terminal.sees(`Go back to before: ${message}`);
-      terminal.press("Enter");
-      await terminal.sees("Restore:");
-    };
-    await goBackTo("make two.txt");
-    expect(terminal.screen()).toContain("the conversation and the files  two.txt (1)");
-    terminal.press("3");
-    await terminal.sees("which the turn had made.");
-    expect([made("one.txt"), made("two.txt")]).toEqual([true, false]);
-    // The files alone: the conversation is whole, and the model knows.
-    await terminal.send("go on");
-    await terminal.sees("Said: go on");
-    const told = place.model.requests.at(-1)!.messages.map(({ text }) => text);
-    expect(told.join("\n")).toContain("The person undid the file changes of a turn:");
-    expect(told).toContain("make two.txt");
-    await goBackTo("make one.txt");
-    terminal.press("1");
-    await terminal.sees("Back before that message.");
-    expect(made("one.txt")).toBe(false);
-    await expect.poll(terminal.screen, PATIENT).toMatch(/› make one.txt\s+asks/);
-    terminal.press("C-u");
-    await terminal.send("what now");
-    await terminal.sees("Said: what now");
-    const users = place.model.requests.at(-1)!.messages.filter(({ role }) => role === "user");
-    expect(users.map(({ text }) => text)).toEqual(["hello", "what now"]);
-  },
-);
+    await terminal.sees("Go back to before:");
+    terminal.type(message);
+    await terminal.sees(`Go back to before: ${message}`);
+    terminal.press("Enter");
+    await terminal.sees("Restore:");
+  };
+  await goBackTo("make two.txt");
+  expect(terminal.screen()).toContain("the conversation and the files  two.txt (1)");
+  terminal.press("3");
+  await terminal.sees("which the turn had made.");
+  expect([made("one.txt"), made("two.txt")]).toEqual([true, false]);
+  // The files alone: the conversation is whole, and the model knows.
+  await terminal.send("go on");
+  await terminal.sees("Said: go on");
+  const told = place.model.requests.at(-1)!.messages.map(({ text }) => text);
+  expect(told.join("\n")).toContain("The person undid the file changes of a turn:");
+  expect(told).toContain("make two.txt");
+  await goBackTo("make one.txt");
+  terminal.press("1");
+  await terminal.sees("Back before that message.");
+  expect(made("one.txt")).toBe(false);
+  await expect.poll(terminal.screen, PATIENT).toMatch(/› make one.txt\s+asks/);
+  terminal.press("C-u");
+  await terminal.send("what now");
+  await terminal.sees("Said: what now");
+  const users = place.model.requests.at(-1)!.messages.filter(({ role }) => role === "user");
+  expect(users.map(({ text }) => text)).toEqual(["hello", "what now"]);
+});
 
-test.skipIf(noTerminal).each(SIZES)(
-  "at %i columns and %i rows a note goes into AGENTS.md or into the person's own, and the next request has it",
-  async (columns, rows) => {
-    const place = await chatPlace(() => ({ text: "Answered." }), {
+inTerminals(
+  "a note goes into AGENTS.md or into the person's own, and the next request has it",
+  async (openPlace) => {
+    const place = await openPlace(() => ({ text: "Answered." }), {
       files: {
         "AGENTS.md": "Be kind.\n\nAlso @docs/style.md and @../outside.md",
         "docs/style.md": "Two spaces.",
       },
     });
     const terminal = place.open();
-    terminal.resize(columns, rows);
     // Files that an AGENTS.md includes are shown before it is trusted.
     await terminal.sees("docs/style.md: is read to the model");
     await terminal.sees(READY);
@@ -264,10 +246,10 @@ model: other-model
 ---
 You review code. Look for mistakes.`;
 
-test.skipIf(noTerminal)(
+inTerminals(
   "a sub-agent of a Markdown file has its own prompt, model and tools, once the folder is trusted",
-  async () => {
-    const place = await chatPlace(
+  async (openPlace) => {
+    const place = await openPlace(
       ({ messages, body }) => {
         const last = lastOf(messages);
         const isReviewer = messages[0]!.text.startsWith("You review code.");

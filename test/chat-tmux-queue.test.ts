@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import type { ModelScript } from "../src/testing/scripted-model.ts";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { inTerminals } from "./chat-kit.ts";
 
 /** The first prompt runs a command that waits for the test; every other message is repeated. */
 const script: ModelScript = ({ messages }) => {
@@ -13,15 +13,11 @@ const script: ModelScript = ({ messages }) => {
   return { text: `Heard: ${users.join(" | ")}.` };
 };
 
-test.skipIf(noTerminal).each([
-  [80, 24],
-  [120, 40],
-])("messages typed during a run are shown, steer, wait and come back (%i×%i)", async (columns, rows) => {
+inTerminals("messages typed during a run are shown, steer, wait and come back", async (openPlace) => {
   const settings = { permissions: { allow: ["shell-run(cat *)", "shell-run(echo *)"] } };
-  const { model, folder, open } = await chatPlace(script, { settings });
+  const { model, folder, open } = await openPlace(script, { settings });
   expect(spawnSync("mkfifo", [join(folder, "gate")]).status).toBe(0);
   const terminal = open();
-  terminal.resize(columns, rows);
   await terminal.sees("asks (⇧Tab)");
   await terminal.send("start");
   await terminal.sees("Running shell");
@@ -63,9 +59,9 @@ test.skipIf(noTerminal).each([
   expect(last?.text).toMatch(/^then commit\n\n\[The person ran the command echo from-the-person\n/);
 });
 
-test.skipIf(noTerminal)("a cancelled run gives the messages that waited back to the draft", async () => {
+inTerminals("a cancelled run gives the messages that waited back to the draft", async (openPlace) => {
   const settings = { permissions: { allow: ["shell-run(cat *)"] } };
-  const { model, folder, open } = await chatPlace(script, { settings });
+  const { model, folder, open } = await openPlace(script, { settings });
   expect(spawnSync("mkfifo", [join(folder, "gate")]).status).toBe(0);
   const terminal = open();
   await terminal.sees("asks (⇧Tab)");

@@ -1,12 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
 import type { ModelScript } from "../src/testing/scripted-model.ts";
-import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
-import { openTerminal, tmuxMissing } from "./tmux.ts";
+import { inTerminals } from "./chat-kit.ts";
 
-const MAIN = resolve("src/program/main.ts");
 const NEW = "<!-- two --> می‌خواهم 👩‍👩‍👧";
 
 const script: ModelScript = ({ messages }) => {
@@ -29,20 +26,13 @@ const script: ModelScript = ({ messages }) => {
   return { text: `Answer: ${last.text}` };
 };
 
-const missing = tmuxMissing();
-if (missing) console.warn(`The chat's rows are not driven in a terminal: ${missing}.`);
-
-test.skipIf(missing !== undefined)(
-  "in a terminal: the diff before an edit, another wish, modes, live output, undo, the context and its summary",
-  async () => {
-    const { folder, place, model } = await setUp();
+inTerminals(
+  "the diff before an edit, another wish, modes, live output, undo, the context and its summary",
+  async (openPlace) => {
+    const { folder, open, model } = await openPlace(script, { files: { "a.ts": "one\n" } });
     const file = () => readFileSync(join(folder, "a.ts"), "utf8");
-    const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
-    const send = async (line: string) => {
-      terminal.type(line);
-      await terminal.sees(line);
-      terminal.press("Enter");
-    };
+    const terminal = open();
+    const { send } = terminal;
     await terminal.sees("asks (⇧Tab)");
 
     // The tools for files and commands are there from the first request on.
@@ -104,19 +94,3 @@ test.skipIf(missing !== undefined)(
     expect(model.requests.at(-1)!.messages[1]!.text).toContain("Goal: a.ts.");
   },
 );
-
-async function setUp() {
-  const model = await serveScriptedModel(script);
-  onTestFinished(() => model.close());
-  const home = temporaryFolder();
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "a.ts"), "one\n");
-  mkdirSync(join(home, ".keyhole"));
-  const local = { baseUrl: `${model.url}/v1`, model: "scripted" };
-  writeFileSync(
-    join(home, ".keyhole/settings.json"),
-    JSON.stringify({ providers: { default: "local", local } }),
-  );
-  const place = { folder, env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") } };
-  return { folder, place, model };
-}

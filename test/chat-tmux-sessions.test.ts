@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { expect } from "vitest";
+import { inTerminals } from "./chat-kit.ts";
 import { DOT_PNG } from "./dot-png.ts";
 
-test.skipIf(noTerminal)(
+inTerminals(
   "typed lines, conversations and their titles outlive the chat, and two chats do not share one",
-  async () => {
-    const { open, folder, model } = await chatPlace(({ messages }) => ({
+  async (openPlace) => {
+    const { open, folder, model } = await openPlace(({ messages }) => ({
       text: `Answer: ${messages.at(-1)!.text}`,
     }));
     const first = open();
@@ -59,9 +59,9 @@ test.skipIf(noTerminal)(
   },
 );
 
-test.skipIf(noTerminal)("images go to the model, and a secret that a provider echoes is hidden", async () => {
+inTerminals("images go to the model, and a secret that a provider echoes is hidden", async (openPlace) => {
   const key = "sk-test-4f9d8c7b6a5e4d3c2b1a";
-  const { open, model, home } = await chatPlace(
+  const { open, model, home } = await openPlace(
     ({ messages }) => {
       const last = messages.at(-1)!;
       if (last.role === "tool") return { text: "I see it." };

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { chatPlace, noTerminal } from "./chat-kit.ts";
+import { expect } from "vitest";
+import { inTerminals } from "./chat-kit.ts";
 
-test.skipIf(noTerminal)(
+inTerminals(
   "a folder is trusted inside the chat: shown, chosen, and in use without a restart",
-  async () => {
-    const { open, model, folder } = await chatPlace(
+  async (openPlace) => {
+    const { open, model, folder } = await openPlace(
       ({ messages }) => ({ text: `Answer: ${messages.at(-1)!.text}` }),
       {
         files: {
@@ -52,13 +52,10 @@ test.skipIf(noTerminal)(
   },
 );
 
-test.skipIf(noTerminal).each([
-  [80, 24],
-  [120, 40],
-])(
-  "always holds in a folder that was refused trust, and is kept with the person (%i×%i)",
-  async (columns, rows) => {
-    const { open, folder, home } = await chatPlace(
+inTerminals(
+  "always holds in a folder that was refused trust, and is kept with the person",
+  async (openPlace) => {
+    const { open, folder, home } = await openPlace(
       ({ messages }) => {
         const { role, text } = messages.at(-1)!;
         if (role === "tool") return { text: `Tool: ${text}.` };
@@ -68,7 +65,6 @@ test.skipIf(noTerminal).each([
     );
     const enter = async () => {
       const terminal = open();
-      terminal.resize(columns, rows);
       await terminal.sees("Trust this folder as it is now?");
       await terminal.sees("↑↓ and Enter answer");
       terminal.press("Escape");

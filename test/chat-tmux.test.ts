@@ -1,14 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ModelScript } from "../src/testing/scripted-model.ts";
-import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
-import { programEnv } from "./program-env.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
-import { openTerminal, type Terminal, tmuxMissing } from "./tmux.ts";
-
-const MAIN = resolve("src/program/main.ts");
+import { chatPlace, inTerminals, noTerminal } from "./chat-kit.ts";
+import type { Terminal } from "./tmux.ts";
 
 const script: ModelScript = ({ messages }) => {
   const last = messages.at(-1);
@@ -21,12 +17,9 @@ const script: ModelScript = ({ messages }) => {
   return { text: `# Well\n\nThis is answer **${asked}**.` };
 };
 
-const missing = tmuxMissing();
-if (missing) console.warn(`The chat is not driven in a terminal: ${missing}.`);
-
-test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
-  const { folder, place } = await setUp();
-  const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
+inTerminals("a chat in a real terminal", async (openPlace) => {
+  const { folder, open } = await openPlace(script);
+  const terminal = open();
   await terminal.sees("Keyhole, local scripted.");
   await terminal.sees("›");
 
@@ -64,7 +57,7 @@ test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
   terminal.press("C-c");
   await terminal.ends();
 
-  const again = openTerminal([process.execPath, MAIN, "chat", "--continue"], place);
+  const again = open("--continue");
   await again.sees("This is answer 4.");
   again.type("Still there?");
   again.press("Enter");
@@ -76,12 +69,12 @@ test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
 
 const DRAFT = "yes please always also say yes, sand and any of it ";
 
-test.skipIf(missing !== undefined).each([
+test.skipIf(noTerminal).each([
   ["in bursts", 6, 25],
   ["steadily", 1, 80],
 ])("a draft typed %s over an opening question stays a draft", async (_how, size, pauseMs) => {
-  const { folder, place, model } = await setUp();
-  const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
+  const { folder, open, model } = await chatPlace(script);
+  const terminal = open();
   await terminal.sees("›");
   terminal.type("Now make it");
   await terminal.sees("Now make it");
@@ -109,21 +102,6 @@ test.skipIf(missing !== undefined).each([
   await expect.poll(sent, { timeout: 60_000, interval: 50 }).toBe(typed.trim());
   expect(existsSync(join(folder, "made"))).toBe(false);
 });
-
-async function setUp() {
-  const model = await serveScriptedModel(script);
-  onTestFinished(() => model.close());
-  const home = temporaryFolder();
-  const folder = temporaryFolder();
-  mkdirSync(join(home, ".keyhole"));
-  const settings = {
-    providers: { default: "local", local: { baseUrl: `${model.url}/v1`, model: "scripted" } },
-    agent: { mode: "fixed" },
-  };
-  writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify(settings));
-  const place = { folder, env: { ...programEnv(home), XDG_CACHE_HOME: join(home, "cache") } };
-  return { folder, place, model };
-}
 
 async function allow(terminal: Terminal): Promise<void> {
   await terminal.sees("↑↓ and Enter answer");

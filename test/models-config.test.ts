@@ -190,6 +190,16 @@ verifies("models:config", "the config's temperature applies to calls without one
   await server.close();
 });
 
+verifies("models:config", "models that nobody has listed have room for an answer", async () => {
+  const server = await serveScriptedModel(() => ({ text: "Hi" }));
+  for (const model of ["our-own", "claude-next-9"])
+    await ask({ default: "anthropic", anthropic: { apiKey: "k", baseUrl: `${server.url}/v1`, model } });
+  const [own, claude] = server.requests.map(({ body }) => (body as { max_tokens: number }).max_tokens);
+  expect(own).toBe(8_192);
+  expect(claude).toBeGreaterThan(8_192);
+  await server.close();
+});
+
 test.each([
   ["ollama", "llama3.3:latest at http://localhost:11434/v1"],
   ["docker", "ai/phi4 at http://model-runner.docker.internal/engines/llama.cpp/v1"],

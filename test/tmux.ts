@@ -32,18 +32,21 @@ export interface Terminal {
   answers(label: string): Promise<void>;
 }
 
+export type TerminalSize = readonly [columns: number, rows: number];
+
 export interface TerminalOptions {
   readonly folder: string;
   /** All the variables that the command gets, besides PATH, LANG and TERM. */
   readonly env: Readonly<Record<string, string>>;
   /** Keeps the terminal for a moment after the program: tmux clears what a program printed after a full screen. */
   readonly lingers?: boolean;
+  readonly size?: TerminalSize | undefined;
 }
 
 /** Runs a command in a terminal on a separate tmux server. */
 export function openTerminal(
   command: readonly string[],
-  { folder, env, lingers = false }: TerminalOptions,
+  { folder, env, lingers = false, size: [columns, rows] = [80, 24] }: TerminalOptions,
 ): Terminal {
   const socket = `keyhole-test-${randomUUID()}`;
   // The server passes its own variables on, and some of them move the folders of a home.
@@ -51,7 +54,7 @@ export function openTerminal(
   const tmux = (...args: string[]) =>
     spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8", env: variables });
   const shown = lingers ? ["sh", "-c", LINGERS, "sh", ...command] : command;
-  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...shown);
+  const opened = tmux("new-session", "-d", "-x", `${columns}`, "-y", `${rows}`, "-c", folder, ...shown);
   expect(opened.stderr).toBe("");
   onTestFinished(() => void tmux("kill-server"));
   // Keep the last screen after the program ends and after a resize.

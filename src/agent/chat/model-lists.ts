@@ -146,6 +146,11 @@ export function missingKey(
   return keyVariable(provider);
 }
 
+/** Whether a provider has no other login than a key, as Azure has. Those tell their models to holders of a key. */
+export function needsKey(provider: string): boolean {
+  return isProviderSupported(provider) && PROVIDERS[provider].listing !== undefined;
+}
+
 /** The variable that holds a provider's key. */
 export function keyVariable(provider: ProviderName): string | undefined {
   return (PROVIDERS[provider].env as { readonly apiKey?: readonly string[] }).apiKey?.[0];

@@ -30,7 +30,7 @@ import { type ChatQuestions, noticeOf, type PersonCall, runPersonCall } from "./
 import { createChatServers } from "./chat-servers.ts";
 import type { CustomCommands } from "./custom-commands.ts";
 import { exportChat, pastOf, promptsOf } from "./export-chat.ts";
-import { chooseProvider, createModelLists, missingKey } from "./model-lists.ts";
+import { chooseProvider, createModelLists, missingKey, needsKey } from "./model-lists.ts";
 
 export type AdaptedChat = Awaited<ReturnType<typeof toChatAgent>>;
 
@@ -306,6 +306,8 @@ class ChatConversation {
       const about = `It is not shown, and kept among the secrets. The variable ${variable} works too.`;
       const key = await ask({ title: `Key of ${provider}:`, about, isSecret: true });
       if (key !== undefined) await this.opened.keepKey(provider, key);
+      else if (needsKey(provider))
+        throw problem("PROVIDER_NOT_CONFIGURED", { name: provider, reason: "it has no key." });
     }
     await this.models.check(name);
     this.opened.setModel(name);

@@ -82,7 +82,7 @@ test("a Retry-After that is too long is reported instead of waited for", async (
   const { result, waits } = await run([asked], { ...config, overloadMs: 10 * LONGEST_RETRY_AFTER_MS });
   expect(result).toMatchObject({
     code: "RATE_LIMITED",
-    message: "slow It asks to wait 2 h 5 min, until 1970-01-01 02:05 UTC.",
+    message: "slow. It asks to wait 2 h 5 min, until 1970-01-01 02:05 UTC.",
     details: { retryAfterMs },
   });
   expect(waits).toEqual([]);

@@ -9,6 +9,7 @@ import { sleep } from "../../sources/backoff.ts";
 import type { RetryConfig } from "./models-config.ts";
 import type { ReadyModel } from "./providers/define-provider.ts";
 import {
+  asSentence,
   type ModelErrorCode,
   type ModelProblem,
   type ModelProblemDetails,
@@ -34,7 +35,7 @@ export interface RetryingModelOptions {
  * throw the reason of an aborted signal, otherwise a {@link ModelProblem}.
  */
 export function createRetryingModel(
-  { model, secrets, temperature }: ReadyModel,
+  { model, secrets, temperature, maxTokens }: ReadyModel,
   { provider, attempt, now, onError }: RetryingModelOptions,
 ): LanguageModelV4 {
   const toProblem = (error: unknown) => toModelProblem(error, { provider, secrets: secrets(), now: now() });
@@ -46,8 +47,11 @@ export function createRetryingModel(
     send: (options: LanguageModelV4CallOptions) => Promise<T>,
   ): Promise<T> {
     // The AI SDK passes absent settings as undefined.
-    const chosen = options.temperature ?? temperature;
-    const sent = chosen === undefined ? options : { ...options, temperature: chosen };
+    const sent = {
+      ...options,
+      temperature: options.temperature ?? temperature,
+      maxOutputTokens: options.maxOutputTokens ?? maxTokens,
+    };
     const once = () =>
       send(sent).catch((error: unknown) => {
         throw toProblem(error);
@@ -203,7 +207,11 @@ export async function repeatFailing<T>(
 /** Tells how long a provider wants to be left alone, and until when. */
 function withWait({ code, message, details }: ModelProblem, ms: number, now: number): ModelProblem {
   const until = new Date(now + ms).toISOString().slice(0, 16).replace("T", " ");
-  return modelProblem(code, `${message} It asks to wait ${toDuration(ms)}, until ${until} UTC.`, details);
+  return modelProblem(
+    code,
+    `${asSentence(message)} It asks to wait ${toDuration(ms)}, until ${until} UTC.`,
+    details,
+  );
 }
 
 /**

@@ -49,8 +49,10 @@ test("T22: always without a rule lasts for the session, with one it stores that 
   await without.permissions.command("echo $(id)");
   expect((await without.permissions.command("echo $(id)")).reason).toBe("It was allowed for this session.");
   expect(without.stored).toEqual([]);
+  expect(without.asked[0]!.reason).toContain("“Always” is not offered: no rule covers all of the command.");
   const { permissions, stored, asked } = setUp({}, "always");
-  await permissions.command("make && make");
+  // Reading needs no rule.
+  await permissions.command("ls && make && make; git status");
   expect(stored).toEqual(["shell-run(make)"]);
   expect((await permissions.command("make")).reason).not.toBe("It was allowed for this session.");
   expect(asked).toHaveLength(1);

@@ -179,11 +179,15 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     };
   }
 
-  /** The rules, if they can be shown and allow the request; otherwise none. */
+  /** Those of the rules that the request lacks, if they can be shown and allow it; otherwise none. */
   function allowing(request: PermissionRequest, rules: readonly string[]): readonly string[] {
-    const wanted = [...new Set(rules)];
-    if (wanted.some((rule) => rule !== showExactly(rule) || rule.includes("\n"))) return [];
-    return decide(request, withAllowed(wanted), place).verdict === "allow" ? wanted : [];
+    const allows = (some: readonly string[]) => decide(request, withAllowed(some), place).verdict === "allow";
+    if (!allows(rules)) return [];
+    const lacking = rules.reduce((kept, rule) => {
+      const others = kept.filter((other) => other !== rule);
+      return allows(others) ? others : [...others, rule];
+    }, rules);
+    return lacking.some((rule) => rule !== showExactly(rule) || rule.includes("\n")) ? [] : lacking;
   }
 
   function withAllowed(rules: readonly string[]) {
@@ -212,8 +216,9 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     preview: (() => Promise<string>) | undefined,
     mistake?: string,
   ): Promise<PermissionOutcome> {
-    const reason = mistake ?? decide(request, rulesNow(), place).reason;
     const offer = offered(request);
+    const isUnruled = options.store && request.scope === "shell-run" && offer.always.length === 0;
+    const reason = mistake ?? decide(request, rulesNow(), place).reason;
     let answer: PermissionAnswer | undefined;
     const unasked = { allowed: false, reason: `${reason} Nobody is there to ask.`, next: WITHOUT };
     if (!ask) return unasked;
@@ -222,7 +227,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
       const diff = await preview?.().catch((error: unknown) => `Nothing to show: ${reasonOf(error)}`);
       answer = await ask(
         {
-          ...toQuestion(request, reason, place),
+          ...toQuestion(request, reason + (isUnruled ? UNRULED : ""), place),
           ...offer,
           ...(diff !== undefined && { diff: diff.split("\t").map(showExactly).join("\t") }),
         },
@@ -286,6 +291,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
   };
 }
 
+const UNRULED = " “Always” is not offered: no rule covers all of the command.";
 const WITHOUT = "Go on without it, and say in the answer what it was needed for.";
 const EDITS = readRules("user", { allow: ["fs-write(**)"] });
 

@@ -107,7 +107,7 @@ function positionOf(top: number, bottom: number, all: number, isSeen: boolean): 
 }
 
 function hintOf({ definitions }: ApprovalCard): string {
-  const answer = "Tab, ↑↓ and Enter answer · Esc later";
+  const answer = "Tab, ↑↓, Enter answer · Esc later";
   return definitions.length === 0 ? answer : `Space choose · x reject · r effect · → open · ${answer}`;
 }
 

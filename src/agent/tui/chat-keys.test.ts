@@ -43,6 +43,12 @@ test("Esc cancels a run; twice while nothing runs, it goes back to an earlier me
   expect(terminal.text()).toContain("Back before that message.");
 });
 
+test("keys that arrive together, as over a slow line, have their effects one by one", async () => {
+  const terminal = openFakeTerminal(createScriptedAgent([(prompt) => answer(`Heard ${prompt}.`)]));
+  await terminal.type("old words\u0015new\u0001the \u0005ones\r");
+  await terminal.sees("Heard the newones.");
+});
+
 test("a question without attention leaves Esc alone", async () => {
   const turn: Turn = async function* (_prompt, stage) {
     yield told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: "ls" } });

@@ -134,7 +134,7 @@ test("a question is paged with its reason, and cannot be allowed before its end 
   await terminal.sees(READY);
   await terminal.type(DOWN);
   await terminal.type("\r");
-  for (const lines of ["18–34 of 60", "35–51 of 60", "44–60 of 60"]) {
+  for (const lines of ["18–34 of 60", "35–51 of 60", "44–60 of 60; Page Up shows more."]) {
     await terminal.type(PAGE_DOWN);
     await terminal.sees(lines);
   }

@@ -99,10 +99,12 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
   const mine = custom.find((each) => each.name.toLowerCase() === name);
   if (mine) return { type: "custom", name: mine.name, argument };
   // Anything else with a dot or a digit may be a file.
-  if (!/^[a-z]+(?:-[a-z]+)*$/.test(name)) return { type: "prompt", text: trimmed };
-  const names = [...COMMANDS, ...custom].map((each) => each.name);
-  return { type: "unknown", name, nearest: nearest(name, names) };
+  if (!/^[a-z]+(?:[:-][a-z]+)*$/.test(name)) return { type: "prompt", text: trimmed };
+  const all: readonly Omit<SlashCommand, "topic">[] = [...COMMANDS, ...custom];
+  return { type: "unknown", name, nearest: nearest(name, all.flatMap(namesOf)) };
 }
+
+const namesOf = ({ name, aliases = [] }: Omit<SlashCommand, "topic">) => [name, ...aliases];
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["?", "Lists commands and keys, as /help does."],
@@ -118,7 +120,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
     "Ctrl-V",
     "Pastes the clipboard, also an image. The path of an image, pasted or dropped, includes it too.",
   ],
-  ["!command", "Runs a command, with the same permissions as the agent."],
+  ["!command", "Runs a command at once. The model gets it and its output with your next message."],
   ["# note", "Adds the note to the AGENTS.md of the project, or to your own."],
   ["Ctrl-G", "Opens the draft in your editor ($VISUAL, $EDITOR)."],
   ["Ctrl-O, Ctrl-T", "Unfold the last tool call, the last thinking."],
@@ -151,7 +153,7 @@ export const NO_EDITOR =
 export const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
 
 export const HELP: readonly Fact[] = [
-  ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),
+  ...COMMANDS.map((each) => ({ name: `/${namesOf(each).join(", /")}`, text: each.summary })),
   ...KEYS.map(([name, text]) => ({ name, text })),
 ];
 

@@ -5,7 +5,7 @@ import type { Choice, TextQuestion } from "./chat-agent.ts";
 import { EMPTY_DRAFT, edit, type InputDraft, keyToEdit, typedText, useLatest } from "./line-editor.ts";
 import { PickerView } from "./pick-list.ts";
 import { colour, column } from "./terminal-text.ts";
-import { wrapHard } from "./wrap-text.ts";
+import { wrapHard, wrapWords } from "./wrap-text.ts";
 
 /** Questions to a person, one after the other. An answer is undefined if the person leaves. */
 export interface Dialogue {
@@ -51,7 +51,7 @@ export function createDialogue({ stdin, stdout }: DialogueTerminal): Dialogue {
         }),
       ),
     ask: (question) => show<string>((onAnswer) => h(TextQuestionView, { question, columns, onAnswer })),
-    say: (line) => void stdout.write(`${line}\n`),
+    say: (line) => void stdout.write(`${wrapWords(line, columns).join("\n")}\n`),
   };
 }
 
@@ -70,11 +70,14 @@ export function TextQuestionView({ question, columns, onAnswer }: TextQuestionPr
   const { title, about = "", isSecret = false, complete } = question;
   const draft = useLatest(EMPTY_DRAFT);
   const { text, cursor } = draft.shown;
-  const [suggested, suggest] = useState<readonly string[]>([]);
+  const [found, suggest] = useState<{ readonly of: string; readonly values: readonly string[] }>();
+  /** Until the values for a text arrive, those of the text before that fit it. */
+  const suggestedFor = (now: string) =>
+    (found?.values ?? []).filter((value) => found?.of === now || value.startsWith(now));
   useEffect(() => {
     const controller = new AbortController();
     void complete?.(text, controller.signal).then(
-      (values) => controller.signal.aborted || suggest(values.slice(0, MOST_SUGGESTED)),
+      (values) => controller.signal.aborted || suggest({ of: text, values: values.slice(0, MOST_SUGGESTED) }),
       () => {},
     );
     return () => controller.abort();
@@ -87,7 +90,7 @@ export function TextQuestionView({ question, columns, onAnswer }: TextQuestionPr
     if (entered) onAnswer(entered.text.trim());
     else if (key.escape || (key.ctrl && input === "c")) onAnswer(undefined);
     else if (key.return) now.text.trim() === "" ? undefined : onAnswer(now.text.trim());
-    else if (key.tab) draft.set(suggested[0] === undefined ? now : typed(suggested[0]));
+    else if (key.tab) draft.set(typed(suggestedFor(now.text)[0] ?? now.text));
     else {
       const change = keyToEdit(input, key);
       if (change) draft.set(edit(now, change));
@@ -96,6 +99,7 @@ export function TextQuestionView({ question, columns, onAnswer }: TextQuestionPr
 
   usePaste((pasted) => draft.set(insert(draft.latest(), pasted)));
 
+  const suggested = suggestedFor(text);
   const shown = isSecret ? "•".repeat([...text].length) : text;
   const at = isSecret ? [...text.slice(0, cursor)].length : cursor;
   const under = [...shown.slice(at)][0] ?? " ";

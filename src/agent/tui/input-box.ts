@@ -10,6 +10,7 @@ import { COMMANDS, type SlashCommand } from "./commands.ts";
 import {
   type DraftState,
   type InputDraft,
+  keysOf,
   keyToEdit,
   type LineEdit,
   typedText,
@@ -85,7 +86,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
     }
   }
 
-  useInput((input, key) => {
+  function takeKey(input: string, key: Key) {
     if (props.isTaken(input, key)) return;
     const { text } = draft.latest();
     if (key.ctrl && input === "c") {
@@ -94,21 +95,20 @@ export function InputBox(props: InputBoxProps): ReactNode {
     }
     if (takeByList(key)) return props.onType();
     if (key.escape) return props.onEscape();
-    if ((key.tab && key.shift) || (key.ctrl && "gortv".includes(input))) return;
+    if ((key.tab && key.shift) || (key.ctrl && /[gortv]/.test(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
     else if (key.return && key.meta && !ready) enter("end");
     else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
     else if (key.upArrow && key.meta) putFirst(draft, props.onTakeBack());
     else if (key.return) enter();
-    else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
-      // Fast typing can arrive together with its Enter.
-      change({ type: "insert", text: typedText(input.slice(0, -1)) });
-      enter();
-    } else {
+    else {
       const next = keyToEdit(input, key);
       if (next) change(next);
     }
+  }
+  useInput((input, key) => {
+    for (const [one, pressed] of keysOf(input)) takeKey(one, { ...key, ...pressed });
   });
   usePaste(
     (text) => {

@@ -164,6 +164,19 @@ export function keyToEdit(input: string, key: Partial<Key>): LineEdit | undefine
   return text === "" ? undefined : { type: "insert", text };
 }
 
+/** The keys of an input one by one: over a slow line they arrive together. Lines that are no last Enter were pasted. */
+export function keysOf(input: string): readonly (readonly [input: string, key: Partial<Key>])[] {
+  const wasPasted = input.slice(0, -1).includes("\r");
+  if (input.length < 2 || wasPasted) return [[input, {}]];
+  const parts = input.split(/((?![\t\n\r])\p{Cc}|[\t\r]$)/u).filter(Boolean);
+  return parts.map((part) => {
+    if (part === "\r") return ["", { return: true }];
+    if (part === "\t") return ["", { tab: true }];
+    const isControl = /^(?!\n)\p{Cc}$/u.test(part);
+    return isControl ? [String.fromCharCode(96 + part.charCodeAt(0)), { ctrl: true }] : [part, {}];
+  });
+}
+
 /** Removes characters that would move the cursor from typed or pasted text. */
 export function typedText(input: string): string {
   return input.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "");

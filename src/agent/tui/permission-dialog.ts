@@ -5,7 +5,7 @@ import type { Permission } from "./chat-state.ts";
 import { type DraftState, EMPTY_DRAFT, edit, type InputDraft, keyToEdit, useLatest } from "./line-editor.ts";
 import { alwaysLabel, describeRule, questionLines, questionTitle } from "./question-lines.ts";
 import { colour, column } from "./terminal-text.ts";
-import { wrapHard } from "./wrap-text.ts";
+import { wrapHard, wrapWords } from "./wrap-text.ts";
 
 /** Rows for the margin, the title, the hint, the draft with its margin, the status, and one that stays free. */
 const OTHER_ROWS = 7;
@@ -109,7 +109,7 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
       ? h(
           Text,
           { dimColor: true },
-          `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; Page Down shows more.`,
+          `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; Page ${top < last ? "Down" : "Up"} shows more.`,
         )
       : null,
     rules.shown
@@ -158,7 +158,7 @@ function RuleLines({ rules, columns }: { rules: InputDraft; columns: number }): 
       under === "\n" ? "\n" : "",
       text.slice(cursor + under.length),
     ),
-    wrapHard(`allows ${covers}`, columns - 2).map((line, index) =>
+    wrapWords(`allows ${covers}`, columns - 2).map((line, index) =>
       h(Text, { key: index, dimColor: true }, `  ${line}`),
     ),
   );
@@ -204,7 +204,7 @@ function choicesOf(permission: Permission, columns: number, hasDraft: boolean): 
       ? []
       : [
           {
-            label: alwaysLabel(permission, columns) ?? "yes, always: save the rule above",
+            label: alwaysLabel(permission, columns) ?? "yes, always: save what is above",
             answer: "always",
             allows: true,
           } as const,

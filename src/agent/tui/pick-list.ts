@@ -46,6 +46,7 @@ export function PickerView({ picker, rows, onPick, onClose }: PickerViewProps): 
     else if (key.pageUp) move(at - height);
     else if (key.pageDown) move(at + height);
     else if (key.backspace || key.delete) move(0, filter.slice(0, -1));
+    else if (key.ctrl && input === "u") move(0, "");
     else if (!key.ctrl && !key.meta && !key.tab && !key.return) move(0, filter + typedText(input));
   });
 

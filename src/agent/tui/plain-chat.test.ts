@@ -45,6 +45,12 @@ test("every command answers", async () => {
   expect(await play(["/tols"], createScriptedAgent([]))).toEqual([
     "Command /tols not found. Did you mean /tools? /help lists all.",
   ]);
+  expect(await play(["/quti"], createScriptedAgent([]))).toEqual([
+    "Command /quti not found. Did you mean /quit? /help lists all.",
+  ]);
+  expect(await play(["/fold:red"], createScriptedAgent([]))).toEqual([
+    "Command /fold:red not found. /help lists all.",
+  ]);
   expect(await play(["/constructor"], createScriptedAgent([]))).toEqual([
     "Command /constructor not found. /help lists all.",
   ]);

@@ -3,7 +3,7 @@ import { PERMISSION_SCOPES, type PermissionScope } from "../permissions/permissi
 import { showExactly } from "../permissions/to-request.ts";
 import { tintOf } from "./block-view.ts";
 import type { Permission } from "./chat-state.ts";
-import { wrapHard } from "./wrap-text.ts";
+import { wrapHard, wrapWords } from "./wrap-text.ts";
 
 export interface DialogLine {
   readonly text: string;
@@ -16,7 +16,9 @@ export function questionLines(permission: Permission, columns: number, height: n
   const toLines = (changes: readonly string[]) => [
     ...plain(action, columns),
     ...changes.flatMap((line) => diffLines(line, columns)),
-    ...(reason === "" || isBrief(permission, columns) ? [] : plain(`Why it asks: ${reason}`, columns)),
+    ...(reason === "" || isBrief(permission, columns)
+      ? []
+      : plain(`Why it asks: ${reason}`, columns, wrapWords)),
     ...(always.length === 0 || alwaysLabel(permission, columns) !== undefined
       ? []
       : plain([`“Always” saves in ${placeOf(permission)}:`, ...always].join("\n"), columns)),
@@ -50,8 +52,8 @@ function placeOf({ keptIn = "the settings" }: Permission): string {
   return path.startsWith("..") || !keptIn.startsWith("/") ? keptIn : path;
 }
 
-function plain(text: string, columns: number): DialogLine[] {
-  return wrapHard(showExactly(text), columns).map((line) => ({ text: line, tint: {} }));
+function plain(text: string, columns: number, wrap = wrapHard): DialogLine[] {
+  return wrap(showExactly(text), columns).map((line) => ({ text: line, tint: {} }));
 }
 
 function diffLines(line: string, columns: number): DialogLine[] {

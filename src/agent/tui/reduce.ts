@@ -78,7 +78,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "llm-retry":
       return add(closeAnswer(state), {
         kind: "notice",
-        text: clean(`${event.reason} Retry ${event.attempt} in ${toDuration(event.delayMs)}.`),
+        text: clean(`Retrying in ${toDuration(event.delayMs)}: ${event.reason}`),
       });
     case "llm-end":
       return {

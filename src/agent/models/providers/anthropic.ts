@@ -5,6 +5,9 @@ import { createModelFetch, withoutEndSlash } from "./model-fetch.ts";
 
 const API = "https://api.anthropic.com/v1";
 
+/** Answers of models that only speak this format. Without a limit, the SDK cuts them off at 4,096 tokens. */
+const OTHERS_TOKENS = 8_192;
+
 export const anthropic = defineProvider({
   config: z.strictObject({ apiKey: text, model: text, baseUrl: url }),
   env: { apiKey: ["ANTHROPIC_API_KEY"] },
@@ -25,6 +28,7 @@ export const anthropic = defineProvider({
     const { createAnthropic } = await load(() => import("@ai-sdk/anthropic"));
     const fetch = await createModelFetch(context, baseUrl);
     const provider = createAnthropic({ apiKey, baseURL: baseUrl ?? API, fetch });
-    return { model: provider(model), secrets: () => [apiKey] };
+    const ready = { model: provider(model), secrets: () => [apiKey] };
+    return model.includes("claude-") ? ready : { ...ready, maxTokens: OTHERS_TOKENS };
   },
 });

@@ -51,6 +51,8 @@ export interface ReadyModel {
   readonly secrets: () => readonly string[];
   /** For calls without a temperature of their own. */
   readonly temperature?: number;
+  /** For calls without a limit of their own. */
+  readonly maxTokens?: number;
 }
 
 export function defineProvider<Schema extends z.ZodObject>(provider: Provider<Schema>): Provider<Schema> {

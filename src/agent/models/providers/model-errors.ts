@@ -108,9 +108,14 @@ function isOverload({ types, status }: ErrorFacts): boolean {
   return OVERLOADED.includes(status ?? 0) || types.includes("overloaded_error");
 }
 
+/** A text of others, with the full stop that the next sentence needs. */
+export function asSentence(text: string): string {
+  return text.trimEnd().replace(/[^.!?]$/, "$&.");
+}
+
 /** Providers repeat part of a refused key, so their words are not passed on then. */
 function reasonFor(code: ModelErrorCode, error: unknown, message: string): string {
-  if (isProblem(error)) return `${error.message} ${error.next}`;
+  if (isProblem(error)) return `${asSentence(error.message)} ${error.next}`;
   return code === "AUTHENTICATION_ERROR" ? "the credentials were refused." : message;
 }
 

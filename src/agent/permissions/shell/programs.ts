@@ -12,7 +12,7 @@ export const READERS: ReadonlyMap<string, readonly string[]> = new Map([
   ...names(
     `cat head tail ls dir vdir exa eza lsd wc grep egrep fgrep cmp comm stat nl od hexdump strings md5sum sha1sum
     sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum du df realpath readlink dirname basename echo cut tr
-    column paste join fold fmt expand unexpand tac rev which type whereis shellcheck base32 pwd true false seq sleep id
+    column paste join fold fmt expand unexpand tac rev which type whereis shellcheck base32 pwd true false exit seq sleep id
     whoami uname uptime ps zcat xzcat bzcat printenv`,
   ).map((name) => [name, []] as const),
   ...without("find gfind", "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"),
@@ -41,7 +41,7 @@ export const BUILTINS = new Set(
   names(
     `. source eval exec alias unalias export set unset setopt unsetopt trap shopt read declare typeset readonly local
     hash enable bind fc history getopts mapfile readarray let cd chdir pushd popd umask builtin compgen complete compopt
-    autoload zmodload emulate sched disown suspend logout exit return break continue shift noglob nocorrect zcompile zle
+    autoload zmodload emulate sched disown suspend logout return break continue shift noglob nocorrect zcompile zle
     zstyle print vared ulimit`,
   ),
 );

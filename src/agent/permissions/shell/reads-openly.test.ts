@@ -18,6 +18,7 @@ test.each([
   "git branch -av --sort=refname",
   "git tag -l 'v*'",
   "jq .name a.json",
+  "grep -q one a.ts || exit 1",
 ])("%s only reads, so nobody is asked", async (command) => {
   const { permissions, asked } = setUp({}, "deny");
   expect((await permissions.command(command)).allowed).toBe(true);
@@ -52,6 +53,7 @@ test.each([
   "ls > out",
   "PAGER=x git log",
   "cat a.ts | sh",
+  "exit 1; make",
   "cat <<E\n$(touch x)\nE",
   "cat <<E\n`touch x`\nE",
 ])("%s is asked about", async (command) => {
