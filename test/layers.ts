@@ -30,7 +30,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "gateway",
-    lines: 3280,
+    lines: 3281,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
