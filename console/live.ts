@@ -13,15 +13,21 @@ export type Line = "connecting" | "live" | "gone";
 /** Follows the stream of changes and opens it again when it ends. Returns a function that stops it. */
 export function followChanges(onLine: (line: Line) => void): () => void {
   const stop = new AbortController();
+  let stream = new AbortController();
+  // A browser keeps a page that was left, and its stream: the next pages would wait for a connection.
+  addEventListener("pagehide", () => stream.abort(), { signal: stop.signal });
   void (async () => {
     for (let isFirst = true; !stop.signal.aborted; isFirst = false) {
-      const line = await read(stop.signal, () => {
+      stream = new AbortController();
+      const { signal } = stream;
+      const line = await read(AbortSignal.any([stop.signal, signal]), () => {
         onLine("live");
         // Anything may have changed while nobody listened.
         if (!isFirst) tell(TOPICS);
       }).then(
         () => "connecting" as const,
-        (error) => (error instanceof Refusal && error.status !== 0 ? "connecting" : "gone"),
+        (error) =>
+          signal.aborted || (error instanceof Refusal && error.status !== 0) ? "connecting" : "gone",
       );
       if (!stop.signal.aborted) onLine(line);
       await new Promise((done) => setTimeout(done, RETRY_MS));
