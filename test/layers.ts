@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     lines: 8189,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17296, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17299, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 16291,
@@ -41,7 +41,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 9323,
+    lines: 9358,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },

@@ -47,6 +47,34 @@ test("a server that Keyhole reads by itself waits on the page of approvals, and 
   );
 });
 
+test("servers and tools that wait say so on every page that shows them, and not that they fail", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const consents = { isGiven: ({ runs }: ServerProgram) => "command" in runs, give: async () => {} };
+  const chaos = { command: process.execPath, args: ["src/testing/chaos-upstream.ts"] };
+  const mcpServers = { chaos, far: { url: "http://127.0.0.1:9/mcp" } };
+  const shop = await serveShop(
+    { sources: fromConfig({ mcpServers }, { mayStart: consents.isGiven }) },
+    { consents },
+  );
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  await page.getByRole("link", { name: "1 server waits for you" }).waitFor();
+  expect(await page.getByText(/servers? fail/).count()).toBe(0);
+  expect(await page.getByText("has to type").count()).toBe(0);
+  await goTo(page, "servers", "Servers");
+  const row = page.getByRole("row", { name: /^chaos/ });
+  await row.getByText(/\d+ definitions wait for your yes/).waitFor();
+  await page.getByRole("row", { name: /^far/ }).getByText("waits for your yes").waitFor();
+  await row.getByRole("link", { name: "chaos" }).click();
+  await page.getByRole("heading", { name: "0 tools in use" }).waitFor();
+  await page.getByRole("link", { name: /\d+ wait for your yes/ }).click();
+  await page.getByRole("button", { name: /^Approve all \d+/ }).click();
+  await goTo(page, "servers/mcp:chaos", "chaos");
+  await page.getByRole("heading", { name: /^[1-9]\d* tools in use/ }).waitFor();
+});
+
 test("a call whose client could not wait is on the page, and runs once after the yes", async ({ skip }) => {
   if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
   const shop = await serveShop();

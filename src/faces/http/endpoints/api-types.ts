@@ -65,12 +65,15 @@ export interface OverviewAnswer {
   /** Entries by kind. */
   readonly entries: Readonly<Record<string, number>>;
   readonly search: SearchStatus;
-  readonly sources: readonly Pick<SourceShown, "id" | "lastError">[];
+  /** A server that waits for a person has not failed. */
+  readonly sources: readonly (Pick<SourceShown, "id" | "lastError"> & { readonly waits: boolean })[];
   /** Tokens of a menu with every tool in it. */
   readonly everything: number;
   readonly totals: Omit<Minute, "at">;
   readonly clients: readonly ClientTokens[];
   readonly minutes: readonly Minute[];
+  /** The newest first. */
+  readonly days: readonly (Omit<Minute, "at"> & { readonly name: string })[];
   readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
   readonly notices: readonly Notice[];
 }
@@ -82,8 +85,10 @@ export interface CallFigures {
   readonly failed: number;
   /** The most frequent codes of problems. */
   readonly errors: readonly { readonly code: string; readonly times: number }[];
-  /** Tokens of answers. Absent for days that they were not counted on. */
+  /** Tokens of results. Absent for days that they were not counted on. */
   readonly tokens?: number;
+  /** Tokens of answers that find and describe tools, by agent and day. */
+  readonly finding?: number;
   /** Milliseconds that half of the calls, 95 % and 99 % of them took at most. */
   readonly ms: Readonly<Record<"half" | "most" | "slowest", number | undefined>>;
 }
@@ -250,6 +255,8 @@ export interface UpstreamsAnswer {
     readonly isUpstream: boolean;
     readonly isHttp: boolean;
     readonly needsConsent: boolean;
+    /** Definitions that wait for a person. */
+    readonly unapproved: number;
   }[];
 }
 

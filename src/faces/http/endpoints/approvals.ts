@@ -148,7 +148,7 @@ interface WaitingForPerson extends Pick<WaitingServer, "server" | "id" | "reason
 }
 
 /** Servers that wait for a yes to their program or for a login, with the reason. */
-async function waitingServers({ gateway, consents }: ConsoleParts) {
+export async function waitingServers({ gateway, consents }: ConsoleParts) {
   const rows = serversOf(gateway).map(async (source) => {
     const { status, label: server } = source.diagnostics();
     const about: WaitingForPerson = { server, id: source.id, reason: status?.reason ?? "" };

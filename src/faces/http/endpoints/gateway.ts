@@ -20,6 +20,7 @@ import type {
   SettingsAnswer,
   UnmetAnswer,
 } from "./api-types.ts";
+import { waitingServers } from "./approvals.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import {
   ADMIN_SCOPE,
@@ -109,7 +110,8 @@ function addressesIn(view: View): (address: string) => boolean {
 }
 
 /** Health, and how well the gateway's answers serve. */
-function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[] {
+function figureEndpoints(parts: ConsoleParts): Endpoint[] {
+  const { gateway, recorder, wayOf } = parts;
   return [
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
@@ -120,6 +122,7 @@ function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[]
           gateway.report({ principal }),
           recorder.settle(),
         ]);
+        const waiting = (await waitingServers(parts)).map(({ id }) => id);
         const clients = [...recorder.series.usesOf("client")].map(async ([name, sums]) => {
           const way = await wayOf?.(name);
           return { name, ...sums, ...(way && { shows: way.shows }) };
@@ -131,11 +134,12 @@ function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[]
           domains: view.domains.size,
           entries: countKinds(view.entries),
           search,
-          sources: sources.map(({ id, lastError }) => ({ id, lastError })),
+          sources: sources.map(({ id, lastError }) => ({ id, lastError, waits: waiting.includes(id) })),
           everything: ledger.everything,
           totals: await recorder.series.totals(),
           clients: await Promise.all(clients),
           minutes: recorder.series.minutes(),
+          days: [...(await recorder.series.byDay())].map(([name, sums]) => ({ name, ...sums })),
           discovery,
           notices: recorder.notices().slice(0, 8),
         };

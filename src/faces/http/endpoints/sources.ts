@@ -4,12 +4,13 @@ import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import { showProgram } from "../../../core/access/consents.ts";
+import { waits } from "../../../core/access/pins.ts";
 import type { View } from "../../../core/access/view.ts";
 import type { Entry } from "../../../core/nouns/entry.ts";
 import { ASKS } from "../../../core/nouns/question.ts";
 import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
-import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
+import { isOfferedTool, nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
 import type { LimitsApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
@@ -76,6 +77,7 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       isHttp: "url" in program.runs,
       needsConsent:
         status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
+      unapproved: gateway.pins.list().filter((pin) => pin.source === label && waits(pin)).length,
     };
   }
 
@@ -98,7 +100,7 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
         const view = await gateway.view({ principal });
         const proposal = await proposalOf(parts, source, view.entries);
         const rules = await editor?.rulesOf(source.label);
-        const tools = view.entries.filter(({ domain, kind }) => domain === source.label && kind === "tool");
+        const tools = view.entries.filter((entry) => entry.domain === source.label && isOfferedTool(entry));
         return {
           server: await show(source, view),
           tools: await Promise.all(tools.map((entry) => toTool(entry, source.label, rules))),
