@@ -137,7 +137,8 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     >
       {reason && !program && (
         <p>
-          It waits for you: {exact(reason)}. {id && <a href="#/servers">To its page</a>}
+          It waits for you: {exact(reason)}.{" "}
+          {id && <a href={`#/servers/${encodeURIComponent(id)}`}>To its page</a>}
         </p>
       )}
       {total > 0 && (

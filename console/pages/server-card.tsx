@@ -61,7 +61,7 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
       }
     >
       {server.reason && !server.needsConsent && <p class="problem outside">{server.reason}</p>}
-      {login && (
+      {login && server.state !== "connected" && (
         <p>
           <a href={login} target="_blank" rel="noopener noreferrer">
             Open the login of {new URL(login).host}

@@ -65,9 +65,13 @@ test("the page of a server shows its tools, use and log, and changes its config,
   await page.getByRole("link", { name: "chaos" }).waitFor();
   expect(servers().chaos.disabled).toBeUndefined();
 
+  await call("exec", { op: "chaos.cancelled", args: {} });
   await page.getByLabel("Name").fill("notes");
   await page.getByLabel("Command or address").fill("node notes.mjs --here");
   await page.getByRole("button", { name: "Add it" }).click();
+  await page.getByRole("link", { name: "notes" }).waitFor();
+  // The other server is shown as it runs, with its log.
+  await page.getByRole("row", { name: /^chaos runs/ }).waitFor();
   await page.getByRole("link", { name: "notes" }).click();
   expect(servers().notes).toEqual({ command: "node", args: ["notes.mjs", "--here"] });
   await page.getByRole("button", { name: "Remove…" }).click();
@@ -121,10 +125,11 @@ test("a tool has a page of its own, rules ask by name and pattern, and a server 
 
   const line = page.getByLabel("Command or address");
   expect(await line.inputValue()).toMatch(/^\S+node \S+chaos-upstream\.ts$/);
-  await line.fill(`${await line.inputValue()} "two words"`);
+  await line.fill(`NOTE='a b' ${await line.inputValue()} "two words"`);
   await page.getByRole("button", { name: /^Save it/ }).click();
   await eventually(() => expect(settings().mcpServers.chaos.args.at(-1)).toBe("two words"));
   await page.getByRole("link", { name: "Look and decide" }).waitFor();
+  expect(settings().mcpServers.chaos).toMatchObject({ command: process.execPath, env: { NOTE: "a b" } });
   // Text that the person wrote beside it stays.
   expect(settings().mcpServers.chaos.ask).toBe("always");
 });
