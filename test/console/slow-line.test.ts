@@ -93,6 +93,36 @@ test("a person who leaves the page and comes back, again and again, finds it, an
   expect(await page.getByText("The gateway does not answer").count()).toBe(0);
 });
 
+test("many tabs of the console are live together, also when the one that was opened first is closed", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const first = await openPage(shop);
+  const tabs = [first];
+  for (let tab = 1; tab < 8; tab += 1) {
+    const page = await first.context().newPage();
+    tabs.push(page);
+    await page.goto(`${shop.origin}/console/#/sessions`);
+    await page.getByText("Live", { exact: true }).waitFor();
+  }
+  await shop.as("clerk", "/api/ask", { query: "list the orders" });
+  for (const page of tabs.slice(1)) await page.getByText("list the orders").first().waitFor();
+  await first.close();
+  const last = tabs.at(-1)!;
+  await expect
+    .poll(
+      async () => {
+        await shop.as("clerk", "/api/ask", { query: "create an order" });
+        return last.getByText("create an order").count();
+      },
+      { timeout: 20_000 },
+    )
+    .toBeGreaterThan(0);
+  await last.getByText("Live", { exact: true }).waitFor();
+});
+
 test("a restarted gateway is told and found again, and the login outlives it", async ({ skip }) => {
   if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
   const file = join(temporaryFolder(), "console.db");
