@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { chaos, openProgram } from "../threats/program.ts";
@@ -78,6 +78,13 @@ test("the page of a server shows its tools, use and log, and changes its config,
   await page.getByRole("button", { name: /^Remove it from/ }).click();
   await page.getByRole("heading", { name: "Servers", level: 1 }).waitFor();
   await eventually(() => expect(Object.keys(servers())).toEqual(["chaos"]));
+
+  // A config that cannot be read changes nothing, and says so.
+  writeFileSync(config, "{ no JSON");
+  await goTo(page, "overview", "Overview");
+  await page.getByText(/mcp\.json:1:\d+ cannot be used.*The last good config stays in use/).waitFor();
+  await goTo(page, "servers/mcp:chaos", "chaos");
+  await page.getByText("runs", { exact: true }).waitFor();
 });
 
 test("a tool has a page of its own, rules ask by name and pattern, and a server is edited and renamed there", async ({
