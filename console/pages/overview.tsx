@@ -195,7 +195,7 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
   );
 }
 
-function Health({ sources, search, entries, domains, startedAt, version, catalog }: OverviewAnswer) {
+function Health({ sources, search, entries, startedAt, version, catalog }: OverviewAnswer) {
   const waiting = sources.filter(({ waits }) => waits);
   const bad = sources.filter(({ lastError, waits }) => lastError !== undefined && !waits);
   return (
@@ -219,8 +219,7 @@ function Health({ sources, search, entries, domains, startedAt, version, catalog
         <dd>
           {Object.entries(entries)
             .map(([kind, count]) => times(count, kind))
-            .join(", ") || "empty"}{" "}
-          of {times(domains, "server")}
+            .join(", ") || "empty"}
         </dd>
         <dt>Search</dt>
         <dd>

@@ -61,7 +61,6 @@ export interface OverviewAnswer {
   readonly version: string;
   readonly catalog: string;
   readonly startedAt: number;
-  readonly domains: number;
   /** Entries by kind. */
   readonly entries: Readonly<Record<string, number>>;
   readonly search: SearchStatus;

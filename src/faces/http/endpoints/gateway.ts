@@ -131,7 +131,6 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           version: PROGRAM_VERSION,
           catalog: view.version.slice(0, 12),
           startedAt: recorder.startedAt,
-          domains: view.domains.size,
           entries: countKinds(view.entries),
           search,
           sources: sources.map(({ id, lastError }) => ({ id, lastError, waits: waiting.includes(id) })),
