@@ -70,10 +70,18 @@ test("the page of a server shows its tools, use and log, and changes its config,
   await page.getByLabel("Command or address").fill("node notes.mjs --here");
   await page.getByRole("button", { name: "Add it" }).click();
   await page.getByRole("link", { name: "notes" }).waitFor();
+  // The no to a program that waits.
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Switch notes off" }).click();
+  await page.getByText("Nothing waits").waitFor();
+  expect(servers().notes.disabled).toBe(true);
+  await goTo(page, "servers", "Servers");
+  await page.getByRole("button", { name: "Switch on notes" }).click();
+  await page.getByRole("link", { name: "notes" }).waitFor();
   // The other server is shown as it runs, with its log.
   await page.getByRole("row", { name: /^chaos runs/ }).waitFor();
   await page.getByRole("link", { name: "notes" }).click();
-  expect(servers().notes).toEqual({ command: "node", args: ["notes.mjs", "--here"] });
+  await eventually(() => expect(servers().notes).toEqual({ command: "node", args: ["notes.mjs", "--here"] }));
   await page.getByRole("button", { name: "Remove…" }).click();
   await page.getByRole("button", { name: /^Remove it from/ }).click();
   await page.getByRole("heading", { name: "Servers", level: 1 }).waitFor();

@@ -146,6 +146,8 @@ export interface ApprovalsAnswer {
   /** Programs, logins and definitions that wait, and definitions that were rejected or changed their wording. */
   readonly servers: readonly WaitingServer[];
   readonly calls: readonly WaitingCall[];
+  /** Whether the config of the servers can be changed here. */
+  readonly isEditable: boolean;
 }
 
 export interface WaitingServer {

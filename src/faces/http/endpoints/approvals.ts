@@ -69,7 +69,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
             definitions: listed.find((one) => one.server === server)?.definitions ?? [],
           };
         });
-        return { servers, calls: await waitingCalls(parts) };
+        return { servers, calls: await waitingCalls(parts), isEditable: parts.editor !== undefined };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/definitions", {
