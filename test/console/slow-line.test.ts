@@ -67,6 +67,11 @@ test("a page asks for its content at once, without waiting to know who looks", a
   await goTo(page, "servers", "Servers");
   await page.reload();
   await page.getByRole("heading", { name: "All servers" }).waitFor();
+  // The newest conversation does not wait for the list of all.
+  await page.route(/\/api\/sessions$/, () => {});
+  const asked = page.waitForRequest(/\/api\/session$/);
+  await page.goto(`${shop.origin}/console/#/sessions`);
+  await asked;
 });
 
 test("a person who leaves the page and comes back, again and again, finds it, and a page that was left attends to no call", async ({

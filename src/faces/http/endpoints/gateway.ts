@@ -215,10 +215,10 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
       }),
     }),
     defineEndpoint("GET /api/session", {
-      title: "One conversation, call by call.",
-      input: z.object({ id: z.string() }),
-      handle: async ({ input, principal }): Promise<SessionAnswer> => {
-        const conversation = conversations.find(input.id);
+      title: "One conversation, call by call; without an id the newest.",
+      input: z.object({ id: z.string().optional() }),
+      handle: async ({ input: { id }, principal }): Promise<SessionAnswer> => {
+        const conversation = id ? conversations.find(id) : conversations.list().find(maySee(principal));
         if (!conversation || !maySee(principal)(conversation))
           throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));
