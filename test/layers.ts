@@ -41,7 +41,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 9367,
+    lines: 9374,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { SessionAnswer, SessionsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
+import type { NoSession, SessionAnswer, SessionsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { type Loaded, useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { ago, clock, compact, number, times } from "../parts/format.ts";
@@ -15,7 +15,8 @@ export function Sessions({ rest }: { rest: string }) {
   // Without a choice it is the newest, which needs not wait for the list.
   const chosen = rest || (isFailed || who !== "" ? sessions[0]?.id : undefined);
   const path = chosen === undefined ? "/api/session" : `/api/session?id=${encodeURIComponent(chosen)}`;
-  const timeline = useApi<SessionAnswer>(path, ["calls"]);
+  const { value, error } = useApi<SessionAnswer | NoSession>(path, ["calls"]);
+  const timeline = { value: value?.id === undefined ? undefined : value, error };
   return (
     <Page
       title="Sessions"
@@ -91,7 +92,13 @@ function nameOf({ principal, client }: Pick<SessionAnswer, "principal" | "client
   return client === "" ? principal : `${client} as ${principal}`;
 }
 
-function Timeline({ loaded, isFailed }: { loaded: Loaded<SessionAnswer>; isFailed: boolean }) {
+function Timeline({
+  loaded,
+  isFailed,
+}: {
+  loaded: Pick<Loaded<SessionAnswer>, "value" | "error">;
+  isFailed: boolean;
+}) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Shown of={loaded}>

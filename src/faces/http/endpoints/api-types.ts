@@ -140,6 +140,11 @@ export interface SessionsAnswer {
   readonly sessions: readonly (Omit<Conversation, "steps"> & { readonly queries: readonly string[] })[];
 }
 
+/** The answer for the newest conversation while there is none. */
+export interface NoSession {
+  readonly id?: never;
+}
+
 export type SessionAnswer = Conversation & Pick<OverviewAnswer, "everything">;
 
 export interface ApprovalsAnswer {

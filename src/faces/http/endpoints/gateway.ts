@@ -13,6 +13,7 @@ import type {
   Conversation,
   ConversationStep,
   MeAnswer,
+  NoSession,
   OverviewAnswer,
   PrincipalsAnswer,
   SessionAnswer,
@@ -217,8 +218,9 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
     defineEndpoint("GET /api/session", {
       title: "One conversation, call by call; without an id the newest.",
       input: z.object({ id: z.string().optional() }),
-      handle: async ({ input: { id }, principal }): Promise<SessionAnswer> => {
+      handle: async ({ input: { id }, principal }): Promise<SessionAnswer | NoSession> => {
         const conversation = id ? conversations.find(id) : conversations.list().find(maySee(principal));
+        if (!id && !conversation) return {};
         if (!conversation || !maySee(principal)(conversation))
           throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));
