@@ -10,27 +10,80 @@ const RETRY_MS = 1_500;
 /** The connection to the gateway: `gone` does not answer. */
 export type Line = "connecting" | "live" | "gone";
 
-/** Follows the stream of changes and opens it again when it ends. Returns a function that stops it. */
+const NAME = "keyhole-changes";
+const WHICH_LINE = "line?";
+
+/** News for all tabs. After a pause anything may have changed: `all`. */
+interface News {
+  readonly line?: Line;
+  readonly topics?: readonly LiveTopic[] | "all";
+}
+
+/**
+ * Follows the stream of changes and opens it again when it ends. One tab reads it for all tabs, because a browser opens
+ * six connections to a host. Returns a function that stops it.
+ */
 export function followChanges(onLine: (line: Line) => void): () => void {
-  const stop = new AbortController();
-  void (async () => {
-    for (let isFirst = true; !stop.signal.aborted; isFirst = false) {
-      const line = await read(stop.signal, () => {
-        onLine("live");
-        // Anything may have changed while nobody listened.
-        if (!isFirst) tell(TOPICS);
-      }).then(
+  const tabs = new BroadcastChannel(NAME);
+  const ends = new AbortController();
+  let left = new AbortController();
+  /** The line of the stream that this tab reads. */
+  let own: Line | undefined;
+  /** Whether the page has just loaded everything. */
+  let isNew = true;
+  const hear = ({ line, topics }: News) => {
+    if (line) onLine(line);
+    if (topics) tell(topics === "all" ? TOPICS : topics);
+  };
+  const say = (news: News) => {
+    own = news.line ?? own;
+    hear(news);
+    tabs.postMessage(news);
+  };
+  tabs.onmessage = ({ data }: MessageEvent<News | typeof WHICH_LINE>) => {
+    if (data === WHICH_LINE) return own && tabs.postMessage({ line: own });
+    isNew = false;
+    hear(data);
+  };
+
+  async function lead(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const line = await read(signal, say, isNew).then(
         () => "connecting" as const,
         (error) => (error instanceof Refusal && error.status !== 0 ? "connecting" : "gone"),
       );
-      if (!stop.signal.aborted) onLine(line);
-      await new Promise((done) => setTimeout(done, RETRY_MS));
+      isNew = false;
+      if (signal.aborted) break;
+      say({ line });
+      await new Promise((done) => {
+        setTimeout(done, RETRY_MS);
+        signal.addEventListener("abort", done);
+      });
     }
-  })();
-  return () => stop.abort();
+    own = undefined;
+  }
+
+  function follow(): void {
+    left = new AbortController();
+    const { signal } = left;
+    tabs.postMessage(WHICH_LINE);
+    // Over plain HTTP from another machine, a browser has no locks: each tab reads a stream of its own.
+    const locks = navigator.locks as LockManager | undefined;
+    void (locks?.request(NAME, { signal }, () => lead(signal)) ?? lead(signal)).catch(() => {});
+  }
+
+  // A browser keeps a page that was left, and its stream: the next pages would wait for a connection.
+  addEventListener("pagehide", () => left.abort(), { signal: ends.signal });
+  addEventListener("pageshow", ({ persisted }) => persisted && follow(), { signal: ends.signal });
+  follow();
+  return () => {
+    ends.abort();
+    left.abort();
+    tabs.close();
+  };
 }
 
-async function read(signal: AbortSignal, onOpen: () => void): Promise<void> {
+async function read(signal: AbortSignal, say: (news: News) => void, isNew: boolean): Promise<void> {
   const response = await ask("/api/events", { signal });
   if (!response.ok || !response.body) throw new Refusal(response.status, "No events.");
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -41,9 +94,9 @@ async function read(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const events = (rest + value).split("\n\n");
     rest = events.pop() ?? "";
     for (const event of events) {
-      if (event.includes("event: open")) onOpen();
+      if (event.includes("event: open")) say({ line: "live", ...(!isNew && { topics: "all" }) });
       const data = /^data: (.*)$/m.exec(event)?.[1];
-      if (event.includes("event: change") && data) tell(JSON.parse(data).topics);
+      if (event.includes("event: change") && data) say({ topics: JSON.parse(data).topics });
     }
   }
 }

@@ -44,5 +44,5 @@ function move(by: number): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select");
 }

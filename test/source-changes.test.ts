@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createGateway, type Gateway, type KeyholeEvent, onEvent, type Source } from "keyhole";
 import { createOpenApiSource } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
+import { faceApiOf } from "../src/gateway/face-api.ts";
 import { verifies } from "./claims.ts";
 import { manualClock } from "./manual-clock.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -45,6 +46,8 @@ verifies(
     expect([a, b, c, sameA, otherB].map(({ state }) => state.started)).toEqual([1, 1, 1, 0, 1]);
     await eventually(() => expect(b.state.ended).toBe(1));
     expect(a.state.ended).toBe(0);
+    expect(faceApiOf(gateway).sources()).toEqual([a.source, otherB.source, c.source]);
+    expect(faceApiOf(gateway).sources()[0]).toBe(a.source);
     expect((await gateway.sources.status()).map(({ id }) => id)).toEqual(["test:a", "test:b", "test:c"]);
     await expect(gateway.sources.set([a.source, a.source])).rejects.toMatchObject({
       code: "CATALOG_INVALID",

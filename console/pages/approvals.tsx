@@ -14,6 +14,7 @@ import { Changes } from "../parts/changes.tsx";
 import { age, exact, number, times } from "../parts/format.ts";
 import { Limits } from "../parts/limits.tsx";
 import { useNotificationChoice } from "../use-notifications.ts";
+import { change } from "./use-server.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -43,13 +44,13 @@ export function Approvals() {
       actions={<NotifyMe />}
     >
       <Shown of={loaded}>
-        {({ calls, servers }) => (
+        {({ calls, servers, isEditable }) => (
           <>
             {calls.map((call) => (
               <Call key={call.id} call={call} reload={loaded.reload} />
             ))}
             {servers.map((server) => (
-              <Server key={server.server} server={server} reload={loaded.reload} />
+              <Server key={server.server} {...{ server, isEditable, reload: loaded.reload }} />
             ))}
             {calls.length + servers.length === 0 && (
               <Card>
@@ -75,7 +76,13 @@ function NotifyMe() {
   );
 }
 
-function Server({ server, reload }: { server: WaitingServer; reload: () => void }) {
+interface ServerProps {
+  readonly server: WaitingServer;
+  readonly isEditable: boolean;
+  reload(): void;
+}
+
+function Server({ server, isEditable, reload }: ServerProps) {
   const { program, proposal, definitions, id, reason, waiting: all } = server;
   /** Choices of the person; a definition without one is chosen unless it tries to steer a model. */
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({});
@@ -137,7 +144,8 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     >
       {reason && !program && (
         <p>
-          It waits for you: {exact(reason)}. {id && <a href="#/servers">To its page</a>}
+          It waits for you: {exact(reason)}.{" "}
+          {id && <a href={`#/servers/${encodeURIComponent(id)}`}>To its page</a>}
         </p>
       )}
       {total > 0 && (
@@ -150,6 +158,12 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
         </p>
       )}
       {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
+      {program && " "}
+      {program && isEditable && (
+        <Action run={() => change(server.server, { disabled: true }).finally(reload)}>
+          Switch {exact(server.server)} off
+        </Action>
+      )}
       {proposal && id && <Limits {...{ server: server.server, id, proposal, reload }} />}
       {milder.length > 0 && (
         <p>

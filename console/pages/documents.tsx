@@ -50,11 +50,11 @@ export function Documents() {
                 </Table>
               )}
             </Card>
-            <Card title="Domains" aside={<span>{domains.length}</span>}>
+            <Card title="All content, by server" aside={<span>{domains.length}</span>}>
               {domains.length === 0 ? (
                 <Empty title="The catalog is empty">Add a domain, a server or a source to the config.</Empty>
               ) : (
-                <Table head={["Domain", "Entries", "Description"]} label="Domains">
+                <Table head={["Server", "Offers", "About"]} label="All content">
                   {domains.map(({ name, description, entries }) => (
                     <tr key={name}>
                       <td>

@@ -35,15 +35,22 @@ const WAYS: Readonly<Record<string, string>> = {
   search: "nothing but a search of its own",
 };
 
-function Tokens({ totals, clients, everything, minutes, discovery }: OverviewAnswer) {
+function Tokens({ totals, clients, everything, minutes, days }: OverviewAnswer) {
   const { listings } = totals;
   const menu = totals.menus / Math.max(1, listings);
   const list = totals.alone / Math.max(1, listings);
   return (
-    <Card title="Tokens put into contexts" aside={<span>in 30 days</span>}>
+    <Card title="Tokens put into contexts" aside={<span>in 30 days, over all gateways</span>}>
       {listings + totals.calls === 0 ? (
         <Empty title="No agent has called yet">
-          Point an MCP client at this gateway. Listing everything would cost it {number(everything)} tokens.
+          Point an MCP client at this gateway.{" "}
+          {everything === 0 ? (
+            <>
+              No server offers tools yet: add one, or look at <a href="#/approvals">those that wait</a>.
+            </>
+          ) : (
+            `Listing everything would cost it ${number(everything)} tokens.`
+          )}
         </Empty>
       ) : (
         <>
@@ -56,7 +63,7 @@ function Tokens({ totals, clients, everything, minutes, discovery }: OverviewAns
             <Figure
               label="The client's own list instead"
               value={compact(listings === 0 ? everything : list)}
-              note={`as each client lists tools; all of them whole: ${number(everything)}`}
+              note={`as each client lists tools; all of this gateway whole: ${number(everything)}`}
             />
             <Figure {...saving(list, menu)} />
           </div>
@@ -73,7 +80,7 @@ function Tokens({ totals, clients, everything, minutes, discovery }: OverviewAns
             <Figure
               label="Answers that find tools"
               value={compact(totals.discovery)}
-              note={`${times(discovery.searches, "search", "searches")}; a list needs none`}
+              note="searches and descriptions; a list needs none"
             />
             <Figure label="Results" value={compact(totals.results)} note="an agent reads them in any case" />
           </div>
@@ -86,6 +93,7 @@ function Tokens({ totals, clients, everything, minutes, discovery }: OverviewAns
             ]}
             label="Tokens by minute"
           />
+          <Days days={days} />
         </>
       )}
     </Card>
@@ -112,6 +120,30 @@ function Clients({ clients }: Pick<OverviewAnswer, "clients">) {
         </tr>
       ))}
     </Table>
+  );
+}
+
+/** The same over time, as far as days are kept. */
+function Days({ days }: Pick<OverviewAnswer, "days">) {
+  return (
+    <details class="values">
+      <summary>Tokens by day</summary>
+      <Table
+        head={["Day", "Menus shown", "Without Keyhole", "With Keyhole", "Answers that find tools", "Results"]}
+        label="Tokens by day"
+      >
+        {days.map(({ name, listings, alone, menus, discovery, results }) => (
+          <tr key={name}>
+            <td>{name}</td>
+            <td>{number(listings)}</td>
+            <td>{listings === 0 ? "–" : number(alone / listings)}</td>
+            <td>{listings === 0 ? "–" : number(menus / listings)}</td>
+            <td>{number(discovery)}</td>
+            <td>{number(results)}</td>
+          </tr>
+        ))}
+      </Table>
+    </details>
   );
 }
 
@@ -163,17 +195,23 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
   );
 }
 
-function Health({ sources, search, entries, domains, startedAt, version, catalog }: OverviewAnswer) {
-  const bad = sources.filter(({ lastError }) => lastError !== undefined);
+function Health({ sources, search, entries, startedAt, version, catalog }: OverviewAnswer) {
+  const waiting = sources.filter(({ waits }) => waits);
+  const bad = sources.filter(({ lastError, waits }) => lastError !== undefined && !waits);
   return (
     <Card
       title="Health"
       aside={
-        bad.length === 0 ? (
-          <Badge tone="good">fine</Badge>
-        ) : (
-          <Badge tone="bad">{times(bad.length, "source fails", "sources fail")}</Badge>
-        )
+        <>
+          {waiting.length > 0 && (
+            <a href="#/approvals">{times(waiting.length, "server waits", "servers wait")} for you</a>
+          )}{" "}
+          {bad.length > 0 ? (
+            <Badge tone="bad">{times(bad.length, "server fails", "servers fail")}</Badge>
+          ) : (
+            waiting.length === 0 && <Badge tone="good">fine</Badge>
+          )}
+        </>
       }
     >
       <dl class="facts">
@@ -181,23 +219,22 @@ function Health({ sources, search, entries, domains, startedAt, version, catalog
         <dd>
           {Object.entries(entries)
             .map(([kind, count]) => times(count, kind))
-            .join(", ") || "empty"}{" "}
-          in {times(domains, "domain")}
+            .join(", ") || "empty"}
         </dd>
         <dt>Search</dt>
         <dd>
           {search.mode === "hybrid" ? "by words and vectors" : "by words"}
           {search.waiting ? `, ${times(search.waiting, "entry", "entries")} wait for vectors` : ""}
         </dd>
-        <dt>Sources</dt>
+        <dt>Servers</dt>
         <dd>
           {sources.length === 0
             ? "none besides the code"
-            : `${sources.length - bad.length} of ${sources.length} are fine`}
+            : `${sources.length - bad.length - waiting.length} of ${sources.length} are fine`}
           {bad.map(({ id, lastError }) => (
             <p class="problem" key={id}>
               <bdi>
-                {id}: {lastError}
+                {id.slice(id.indexOf(":") + 1)}: {lastError}
               </bdi>
             </p>
           ))}

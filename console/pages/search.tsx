@@ -60,7 +60,7 @@ export function Search({ rest }: { rest: string }) {
       <search>
         <form class="ask-form" onSubmit={(event) => event.preventDefault()}>
           <label class="field grow">
-            <span>Need</span>
+            <span>What an agent needs</span>
             <input
               id="need"
               type="search"
@@ -72,7 +72,7 @@ export function Search({ rest }: { rest: string }) {
             />
           </label>
           <div class="field">
-            <label for="as">As</label>
+            <label for="as">With the rights of</label>
             <select id="as" value={who?.id ?? ""} onChange={(event) => setAs(event.currentTarget.value)}>
               {people.value?.principals.map(({ id }) => (
                 <option key={id} value={id}>

@@ -61,7 +61,7 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
       }
     >
       {server.reason && !server.needsConsent && <p class="problem outside">{server.reason}</p>}
-      {login && (
+      {login && server.state !== "connected" && (
         <p>
           <a href={login} target="_blank" rel="noopener noreferrer">
             Open the login of {new URL(login).host}
@@ -81,12 +81,10 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
         <dt>Tools</dt>
         <dd>
           {times(server.tools, "tool")} in use, {number(server.tokens)} tokens if they were listed
-          {server.tools < server.entries && (
-            <span class="quiet">
-              {" "}
-              of {times(server.entries, "entry", "entries")}; some may wait for{" "}
-              <a href="#/approvals">approval</a>
-            </span>
+          {server.unapproved > 0 && (
+            <>
+              ; <a href="#/approvals">{number(server.unapproved)} wait for your yes</a>
+            </>
           )}
         </dd>
         <dt>Protocol</dt>

@@ -188,7 +188,8 @@ export function AddServer({ reload }: { reload: () => void }) {
         Add it
       </Action>
       <p class="quiet small">
-        It starts after your yes on the page of <a href="#/approvals">approvals</a>.
+        It starts after your yes on the page of <a href="#/approvals">approvals</a>. A command can begin with
+        variables: <code>TOKEN=${"{secret:name}"} npx …</code>.
       </p>
     </Card>
   );

@@ -72,7 +72,7 @@ function AllServers() {
 }
 
 function Row({ server, reload }: { server: UpstreamsAnswer["upstreams"][number]; reload: () => void }) {
-  const { id, label, state, reason, tools, tokens, needsConsent, isUpstream } = server;
+  const { id, label, state, reason, tools, tokens, needsConsent, unapproved, isUpstream } = server;
   return (
     <tr>
       <td>
@@ -83,11 +83,14 @@ function Row({ server, reload }: { server: UpstreamsAnswer["upstreams"][number];
       <td>
         <State state={state} />
         {reason && !needsConsent && <p class="problem small outside">{reason}</p>}
+        {unapproved > 0 && (
+          <p class="small">{times(unapproved, "definition waits", "definitions wait")} for your yes</p>
+        )}
       </td>
       <td>{number(tools)}</td>
       <td>{number(tokens)}</td>
       <td>
-        {needsConsent ? (
+        {needsConsent || unapproved > 0 ? (
           <a class="button main" href="#/approvals">
             Look and decide
           </a>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { SessionAnswer, SessionsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
-import { useApi } from "../live.ts";
+import type { NoSession, SessionAnswer, SessionsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
+import { type Loaded, useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { ago, clock, compact, number, times } from "../parts/format.ts";
 
@@ -8,16 +8,22 @@ export function Sessions({ rest }: { rest: string }) {
   const [isFailed, setFailed] = useState(false);
   const [who, setWho] = useState("");
   const loaded = useApi<SessionsAnswer>("/api/sessions", ["calls"]);
+  const all = loaded.value?.sessions ?? [];
+  const sessions = all.filter(
+    (session) => (!isFailed || session.failed > 0) && (who === "" || nameOf(session) === who),
+  );
+  // Without a choice it is the newest, which needs not wait for the list.
+  const chosen = rest || (isFailed || who !== "" ? sessions[0]?.id : undefined);
+  const path = chosen === undefined ? "/api/session" : `/api/session?id=${encodeURIComponent(chosen)}`;
+  const { value, error } = useApi<SessionAnswer | NoSession>(path, ["calls"]);
+  const timeline = { value: value?.id === undefined ? undefined : value, error };
   return (
     <Page
       title="Sessions"
       lead="Conversations of agents, call by call: what they searched for, were shown, called, and the tokens of it."
     >
       <Shown of={loaded}>
-        {({ sessions: all }) => {
-          const sessions = all.filter(
-            (session) => (!isFailed || session.failed > 0) && (who === "" || nameOf(session) === who),
-          );
+        {() => {
           const names = [...new Set(all.map(nameOf))].sort();
           return all.length === 0 ? (
             <Card>
@@ -72,7 +78,7 @@ export function Sessions({ rest }: { rest: string }) {
                   ))}
                 </ul>
               </Card>
-              {(rest || sessions[0]) && <Timeline id={rest || sessions[0]!.id} isFailed={isFailed} />}
+              {(rest || sessions[0]) && <Timeline loaded={timeline} isFailed={isFailed} />}
             </div>
           );
         }}
@@ -86,9 +92,14 @@ function nameOf({ principal, client }: Pick<SessionAnswer, "principal" | "client
   return client === "" ? principal : `${client} as ${principal}`;
 }
 
-function Timeline({ id, isFailed }: { id: string; isFailed: boolean }) {
+function Timeline({
+  loaded,
+  isFailed,
+}: {
+  loaded: Pick<Loaded<SessionAnswer>, "value" | "error">;
+  isFailed: boolean;
+}) {
   const [isOpen, setOpen] = useState(false);
-  const loaded = useApi<SessionAnswer>(`/api/session?id=${encodeURIComponent(id)}`, ["calls"]);
   return (
     <Shown of={loaded}>
       {({ steps: all, ...session }) => {

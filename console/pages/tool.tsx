@@ -118,8 +118,8 @@ export function OneTool({ id, name }: { id: string; name: string }) {
                   <dd>{number(tool.tokens)} in the list of a client</dd>
                   <dt>In 30 days</dt>
                   <dd>
-                    {times(calls, "call")}, {number(failed)} failed, half within {within(ms?.half)}, 95 %
-                    within {within(ms?.most)}
+                    {times(calls, "call")}, {number(failed)} failed
+                    {ms && `, half within ${within(ms.half)}, 95 % within ${within(ms.most)}`}
                   </dd>
                   <dt>Asks you</dt>
                   <dd>

@@ -56,6 +56,7 @@ export function Usage() {
           const used = usage?.[cost] ?? [];
           const rows: readonly Row[] = figures.kept ? figures[part] : used;
           const currency = usage?.currency;
+          const hasFinding = rows.some(({ finding }) => finding !== undefined);
           return (
             <Card>
               {rows.length === 0 ? (
@@ -67,15 +68,16 @@ export function Usage() {
               ) : (
                 <Table
                   head={[
-                    ...[one, "Calls", "Failed", "Tokens"],
+                    ...[one, "Calls", "Failed", ...(hasFinding ? ["Tokens of finding"] : [])],
+                    hasFinding ? "Tokens of results" : "Tokens",
                     ...(currency === undefined ? [] : ["Cost"]),
                     ...Object.values(TIMES),
                   ]}
                   label={`Calls by ${one.toLowerCase()}`}
                 >
-                  {rows.map(({ name, calls, failed, errors = [], tokens, ms }) => (
+                  {rows.map(({ name, calls, failed, errors = [], finding, tokens, ms }) => (
                     <tr key={name}>
-                      <td>
+                      <td class={part === "days" ? "nowrap" : ""}>
                         <bdi class="mono outside">{name}</bdi>
                       </td>
                       <td>{number(calls)}</td>
@@ -85,9 +87,10 @@ export function Usage() {
                           {errors.map(({ code, times: count }) => `${code} ${count}`).join(", ")}
                         </span>
                       </td>
+                      {hasFinding && <td>{finding === undefined ? "–" : compact(finding)}</td>}
                       <td>{tokens === undefined ? "–" : compact(tokens)}</td>
                       {currency !== undefined && (
-                        <td>
+                        <td class="nowrap">
                           {(used.find((row) => row.name === name)?.cost ?? 0).toFixed(2)} {currency}
                         </td>
                       )}

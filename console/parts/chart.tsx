@@ -33,7 +33,7 @@ export function Chart({
       values: series.map(({ of }) => of(minute)),
     }));
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  const most = Math.max(1, ...sums);
+  const most = Math.max(0, ...sums);
   const total = sums.reduce((sum, value) => sum + value, 0);
   return (
     <figure class="chart">
@@ -52,7 +52,7 @@ export function Chart({
             <g key={place}>
               <title>{`${time}: ${series.map(({ name }, at) => `${name} ${number(values[at] ?? 0)}`).join(", ")}`}</title>
               {values.map((value, index) => {
-                const height = (value / most) * (HEIGHT - 4);
+                const height = (value / Math.max(1, most)) * (HEIGHT - 4);
                 top -= height;
                 const name = series[index]?.name ?? "";
                 return (

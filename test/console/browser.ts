@@ -30,6 +30,8 @@ export async function openBrowser(executablePath: string): Promise<BrowserContex
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath,
     args: FLAGS,
+    // Browsers of people keep pages that were left, with their connections.
+    ignoreDefaultArgs: ["--disable-back-forward-cache"],
     headless: true,
     viewport: { width: 1280, height: 860 },
   });

@@ -121,9 +121,9 @@ describe("the console", () => {
     needsBrowser(context);
     await search("audit report with irregular bookings");
     expect(await page.getByText("audit://tools/report").count()).toBe(0);
-    await page.getByLabel("As", { exact: true }).selectOption("auditor");
+    await page.getByLabel("With the rights of").selectOption("auditor");
     await page.locator(".hits").getByText("audit://tools/report").waitFor();
-    await page.getByLabel("As", { exact: true }).selectOption("clerk");
+    await page.getByLabel("With the rights of").selectOption("clerk");
   });
 
   verifies(

@@ -46,5 +46,10 @@ test("a long conversation is folded, and those with failures can be told apart",
   await page.getByLabel("Only with failures").check();
   expect(await rows.count()).toBe(1);
   expect(await rows.textContent()).toContain("reader");
+  // A box takes no text, so keys go on working.
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   expect(await axe(page)).toEqual([]);
 });

@@ -72,6 +72,9 @@ test("the page of usage tells calls, failures and times by tool, server, agent a
     expect.stringMatching(/^clerk1none/),
     expect.stringMatching(/^reader11 /),
   ]);
+  expect(await page.getByRole("columnheader").allTextContents()).toEqual(
+    expect.arrayContaining(["Tokens of finding", "Tokens of results"]),
+  );
   await page.getByRole("combobox", { name: "By" }).selectOption("day");
   await page.getByRole("region", { name: "Calls by day" }).waitFor();
   expect(await axe(page)).toEqual([]);
@@ -98,5 +101,9 @@ test("a chart has its values as a table, for a keyboard too", async ({ skip }) =
   const sums = rows.map((row) => /^\d\d:\d\d(\d)(\d)$/.exec(row)?.slice(1).map(Number) ?? []);
   expect(sums.reduce((sum, [fine = 0]) => sum + fine, 0)).toBe(3);
   expect(sums.reduce((sum, [, failed = 0]) => sum + failed, 0)).toBe(1);
+  await page.getByText("Tokens by day", { exact: true }).click();
+  const days = page.getByRole("region", { name: "Tokens by day" }).locator("tbody tr");
+  // No menu was shown; searches and results have tokens.
+  expect(await days.allTextContents()).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d0––[1-9]\d+$/)]);
   expect(await axe(page)).toEqual([]);
 });

@@ -2,7 +2,12 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { fromMcpConfig } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
-import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
+import type {
+  FiguresAnswer,
+  OverviewAnswer,
+  UpstreamsAnswer,
+} from "../../src/faces/http/endpoints/api-types.ts";
+import { faceApiOf } from "../../src/gateway/face-api.ts";
 import { createMemoryAuditStore } from "../audit-kit.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { eventually } from "../upstream-kit.ts";
@@ -99,6 +104,41 @@ test("a menu that is shown while a server starts is compared with the list that 
     const [early, later] = ["early", "late"].map((name) => clients.find((one) => one.name === name));
     expect(early).toMatchObject({ listings: 1, alone: later?.alone, everything: later?.everything });
   });
+});
+
+test("finding and results are told apart by agent and day, and tools that wait for approval are in no list", async () => {
+  const mcpServers = { chaos: { command: process.execPath, args: ["src/testing/chaos-upstream.ts"] } };
+  const shop = await serveShop(
+    { sources: fromMcpConfig({ mcpServers }) },
+    { wayOf: async () => ({ shows: "names" }) },
+  );
+  onTestFinished(() => shop.close());
+  const list = async (name: string) => {
+    const menu = await shop.gateway.menu();
+    await faceApiOf(shop.gateway).noteMenu(menu, { clientName: name });
+  };
+  const admin = await shop.open();
+  await eventually(async () => {
+    const [chaos] = (await admin.json<UpstreamsAnswer>("/api/upstreams")).upstreams;
+    expect(chaos).toMatchObject({ tools: 0, unapproved: chaos?.entries });
+    expect(chaos?.entries).toBeGreaterThan(1);
+  });
+  await list("waiting");
+  await admin.json("/api/overview");
+  await shop.as("clerk", "/api/ask", { query: "list orders" });
+  await shop.as("clerk", "/api/exec", { op: "shop.order.create", args: { customer: "c1" } });
+  const { agents, days, tools } = await admin.json<FiguresAnswer>("/api/figures");
+  for (const [row] of [agents, days])
+    expect(row).toMatchObject({ calls: 1, finding: expect.any(Number), tokens: expect.any(Number) });
+  expect(tools[0]).not.toHaveProperty("finding");
+  await shop.gateway.pins.approve({ pins: shop.gateway.pins.list() }, "test");
+  await list("approved");
+  const { clients, days: menus } = await admin.json<OverviewAnswer>("/api/overview");
+  const [waiting, approved] = ["waiting", "approved"].map(
+    (name) => clients.find((one) => one.name === name)!,
+  );
+  expect(approved!.alone).toBeGreaterThan(waiting!.alone);
+  expect(menus).toMatchObject([{ name: days[0]!.name, listings: 2, discovery: agents[0]!.finding }]);
 });
 
 test("a server that fails again and again is one notice, with how often", async () => {

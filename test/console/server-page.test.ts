@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { chaos, openProgram } from "../threats/program.ts";
@@ -65,15 +65,34 @@ test("the page of a server shows its tools, use and log, and changes its config,
   await page.getByRole("link", { name: "chaos" }).waitFor();
   expect(servers().chaos.disabled).toBeUndefined();
 
+  await call("exec", { op: "chaos.cancelled", args: {} });
   await page.getByLabel("Name").fill("notes");
   await page.getByLabel("Command or address").fill("node notes.mjs --here");
   await page.getByRole("button", { name: "Add it" }).click();
+  await page.getByRole("link", { name: "notes" }).waitFor();
+  // The no to a program that waits.
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Switch notes off" }).click();
+  await page.getByText("Nothing waits").waitFor();
+  expect(servers().notes.disabled).toBe(true);
+  await goTo(page, "servers", "Servers");
+  await page.getByRole("button", { name: "Switch on notes" }).click();
+  await page.getByRole("link", { name: "notes" }).waitFor();
+  // The other server is shown as it runs, with its log.
+  await page.getByRole("row", { name: /^chaos runs/ }).waitFor();
   await page.getByRole("link", { name: "notes" }).click();
-  expect(servers().notes).toEqual({ command: "node", args: ["notes.mjs", "--here"] });
+  await eventually(() => expect(servers().notes).toEqual({ command: "node", args: ["notes.mjs", "--here"] }));
   await page.getByRole("button", { name: "Remove…" }).click();
   await page.getByRole("button", { name: /^Remove it from/ }).click();
   await page.getByRole("heading", { name: "Servers", level: 1 }).waitFor();
   await eventually(() => expect(Object.keys(servers())).toEqual(["chaos"]));
+
+  // A config that cannot be read changes nothing, and says so.
+  writeFileSync(config, "{ no JSON");
+  await goTo(page, "overview", "Overview");
+  await page.getByText(/mcp\.json:1:\d+ cannot be used.*The last good config stays in use/).waitFor();
+  await goTo(page, "servers/mcp:chaos", "chaos");
+  await page.getByText("runs", { exact: true }).waitFor();
 });
 
 test("a tool has a page of its own, rules ask by name and pattern, and a server is edited and renamed there", async ({
@@ -121,10 +140,11 @@ test("a tool has a page of its own, rules ask by name and pattern, and a server 
 
   const line = page.getByLabel("Command or address");
   expect(await line.inputValue()).toMatch(/^\S+node \S+chaos-upstream\.ts$/);
-  await line.fill(`${await line.inputValue()} "two words"`);
+  await line.fill(`NOTE='a b' ${await line.inputValue()} "two words"`);
   await page.getByRole("button", { name: /^Save it/ }).click();
   await eventually(() => expect(settings().mcpServers.chaos.args.at(-1)).toBe("two words"));
   await page.getByRole("link", { name: "Look and decide" }).waitFor();
+  expect(settings().mcpServers.chaos).toMatchObject({ command: process.execPath, env: { NOTE: "a b" } });
   // Text that the person wrote beside it stays.
   expect(settings().mcpServers.chaos.ask).toBe("always");
 });

@@ -67,6 +67,65 @@ test("a page asks for its content at once, without waiting to know who looks", a
   await goTo(page, "servers", "Servers");
   await page.reload();
   await page.getByRole("heading", { name: "All servers" }).waitFor();
+  // The newest conversation does not wait for the list of all.
+  await page.route(/\/api\/sessions$/, () => {});
+  const asked = page.waitForRequest(/\/api\/session$/);
+  await page.goto(`${shop.origin}/console/#/sessions`);
+  await asked;
+});
+
+test("a person who leaves the page and comes back, again and again, finds it, and a page that was left attends to no call", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  // A browser opens six connections to a host, and keeps six pages that were left.
+  for (let visit = 0; visit < 8; visit += 1) {
+    await page.goto("about:blank");
+    await page.goto(`${shop.origin}/console/#/overview`);
+    await page.getByText("Live", { exact: true }).waitFor();
+  }
+  await page.goto("about:blank");
+  const refund = { op: "shop.refund.send", args: { customer: "c1", cents: 1 } };
+  await expect
+    .poll(async () => (await shop.as("clerk", "/api/exec", refund)).json(), { timeout: 20_000 })
+    .toMatchObject({ ok: false });
+  // A page that the browser kept goes on where it was.
+  await page.goBack({ waitUntil: "commit" });
+  await page.getByText("Live", { exact: true }).waitFor();
+  expect(await page.getByText("The gateway does not answer").count()).toBe(0);
+});
+
+test("many tabs of the console are live together, also when the one that was opened first is closed", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const first = await openPage(shop);
+  const tabs = [first];
+  for (let tab = 1; tab < 8; tab += 1) {
+    const page = await first.context().newPage();
+    tabs.push(page);
+    await page.goto(`${shop.origin}/console/#/sessions`);
+    await page.getByText("Live", { exact: true }).waitFor();
+  }
+  await shop.as("clerk", "/api/ask", { query: "list the orders" });
+  for (const page of tabs.slice(1)) await page.getByText("list the orders").first().waitFor();
+  await first.close();
+  const last = tabs.at(-1)!;
+  await expect
+    .poll(
+      async () => {
+        await shop.as("clerk", "/api/ask", { query: "create an order" });
+        return last.getByText("create an order").count();
+      },
+      { timeout: 20_000 },
+    )
+    .toBeGreaterThan(0);
+  await last.getByText("Live", { exact: true }).waitFor();
 });
 
 test("a restarted gateway is told and found again, and the login outlives it", async ({ skip }) => {

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { openGrants } from "../../src/core/access/grants.ts";
@@ -7,7 +8,8 @@ import { createWaitingCalls } from "../../src/core/access/waiting-calls.ts";
 import type { ServerProgram } from "../../src/core/nouns/server-program.ts";
 import { createMemoryRecords } from "../../src/core/storage/records.ts";
 import { faceApiOf } from "../../src/gateway/face-api.ts";
-import { fromConfig } from "../../src/sources/index.ts";
+import { fromConfig, fromMcpConfig } from "../../src/sources/index.ts";
+import { serveOAuth } from "../oauth-server.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { eventually } from "../upstream-kit.ts";
 import { axe, findChromium, goTo, openPage } from "./browser.ts";
@@ -45,6 +47,65 @@ test("a server that Keyhole reads by itself waits on the page of approvals, and 
   await eventually(async () =>
     expect((await shop.gateway.ask({ query: "how parcels are packed" })).text).toContain("parcels"),
   );
+});
+
+test("servers and tools that wait say so on every page that shows them, and not that they fail", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const consents = { isGiven: ({ runs }: ServerProgram) => "command" in runs, give: async () => {} };
+  const chaos = { command: process.execPath, args: ["src/testing/chaos-upstream.ts"] };
+  const mcpServers = { chaos, far: { url: "http://127.0.0.1:9/mcp" } };
+  const shop = await serveShop(
+    { sources: fromConfig({ mcpServers }, { mayStart: consents.isGiven }) },
+    { consents },
+  );
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  await page.getByRole("link", { name: "1 server waits for you" }).waitFor();
+  expect(await page.getByText(/servers? fail/).count()).toBe(0);
+  expect(await page.getByText("has to type").count()).toBe(0);
+  await goTo(page, "servers", "Servers");
+  const row = page.getByRole("row", { name: /^chaos/ });
+  await row.getByText(/\d+ definitions wait for your yes/).waitFor();
+  await page.getByRole("row", { name: /^far/ }).getByText("waits for your yes").waitFor();
+  await row.getByRole("link", { name: "chaos" }).click();
+  await page.getByRole("heading", { name: "0 tools in use" }).waitFor();
+  await page.getByRole("link", { name: /\d+ wait for your yes/ }).click();
+  await page.getByRole("button", { name: /^Approve all \d+/ }).click();
+  await goTo(page, "servers/mcp:chaos", "chaos");
+  await page.getByRole("heading", { name: /^[1-9]\d* tools in use/ }).waitFor();
+});
+
+test("a person logs in to a server and out again on its page, and approvals name it while it waits", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "mail", version: "1.0.0" });
+    server.registerTool("send_mail", { description: "Sends a mail." }, () => ({ content: [] }));
+    return server;
+  });
+  const oauth = await serveOAuth((request) => handler.fetch(request));
+  onTestFinished(() => oauth.close());
+  const sources = fromMcpConfig({ mcpServers: { mail: { url: oauth.url } } }, { trusted: true });
+  const shop = await serveShop({ sources });
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("heading", { name: "mail" }).waitFor();
+  await page.getByRole("link", { name: "To its page" }).click();
+  await page.getByText("waits for a login").waitFor();
+  await page.getByRole("button", { name: "Log in to mail" }).click();
+  const login = page.getByRole("link", { name: `Open the login of ${new URL(oauth.url).host}` });
+  // The issuer of the test agrees at once, and sends the browser back.
+  await Promise.all([page.waitForEvent("popup"), login.click()]);
+  await page.getByText("runs", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "send_mail" }).waitFor();
+  expect(await login.count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Log out of mail" }).click();
+  await page.getByText("waits for a login").waitFor();
 });
 
 test("a call whose client could not wait is on the page, and runs once after the yes", async ({ skip }) => {

@@ -115,6 +115,29 @@ verifies(
   },
 );
 
+verifies(
+  ["mcp:cancel", "client-gone"],
+  "a client with a session of the older protocol that hangs up stops its call, for nobody can get its answer",
+  async () => {
+    const { url, state } = await serve();
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "c", version: "1" },
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    const opened = await fetch(url, { method: "POST", headers: HEADERS, body });
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id")! };
+    await post(url, { jsonrpc: "2.0", method: "notifications/initialized" }, session);
+    const socket = send(url, { ...call("legacy"), headers: session });
+    await expect.poll(() => state.parts).toBeGreaterThan(3);
+    socket.destroy();
+    await expect.poll(() => state.stopped).toBe(1);
+    // The session itself goes on.
+    expect(await post(url, LIST, session)).toBe(200);
+  },
+);
+
 verifies("mcp:http-limits", "a client that hangs up during authentication is not counted", async () => {
   const known = Promise.withResolvers<void>();
   let asked = 0;

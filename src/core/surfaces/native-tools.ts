@@ -68,6 +68,9 @@ function isOffered({ status }: Entry): boolean {
   return status === undefined || status.state === "server_down" || status.state === "needs_login";
 }
 
+/** Whether an entry is a tool that a client can be shown: a person has approved it. */
+export const isOfferedTool = (entry: Entry): boolean => entry.kind === "tool" && isOffered(entry);
+
 /** Passes on an upstream server's definition. The entry fills in missing fields. */
 export function toNativeTool(name: string, entry: Entry): MenuTool {
   const { presentation, lane } = entry;

@@ -94,6 +94,7 @@ export interface NoticeEvent extends GatewayEvent {
     | "session-failed"
     | "injection-found"
     | "audit-failed"
+    | "config-invalid"
     | "state-failed";
   readonly traceId?: string;
   readonly principal?: string;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type HandleRequestOptions,
   isInitializeRequest,
+  isJSONRPCRequest,
   legacyStatelessFallback,
   type Server,
   WebStandardStreamableHTTPServerTransport,
@@ -62,6 +63,7 @@ export function createLegacySessions(
         // The session of another principal answers like an unknown one.
         const session = sessions.renew(id, principal.id);
         if (!session) return jsonRpcError(404, -32001, "Session not found");
+        request.signal.addEventListener("abort", () => cancelCalls(session.transport, body), { once: true });
         return session.transport.handleRequest(request, options);
       }
       if (request.method !== "POST")
@@ -72,4 +74,11 @@ export function createLegacySessions(
     },
     close: async () => sessions.clear(),
   };
+}
+
+/** Cancels the requests of a body whose client hung up: its stream cannot be resumed, so nobody gets their answers. */
+function cancelCalls({ onmessage }: LegacySession["transport"], body: unknown): void {
+  for (const message of [body].flat())
+    if (isJSONRPCRequest(message))
+      onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: message.id } });
 }

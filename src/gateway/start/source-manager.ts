@@ -200,8 +200,9 @@ export class SourceManager {
     return this.#sources.flatMap(({ id }) => this.#followed.get(id)?.status ?? []);
   }
 
+  /** A source that stayed the same in a replacement is the one that runs, not its equal from the new list. */
   inUse(): readonly Source[] {
-    return this.#sources;
+    return this.#sources.map((source) => this.#followed.get(source.id)?.source ?? source);
   }
 
   async close(): Promise<void> {

@@ -61,8 +61,10 @@ async function changeServer(file: string, label: string, change: ServerChange): 
   if (!isPlainObject(server)) throw wrong(`${file} has no server ${label}`);
   if (remove) return removeServer(file, label);
   if (edit !== undefined) {
-    const { command: _, args: __, url: ___, ...rest } = server;
-    return save(path, checked(label, { ...(rest as Record<string, Json>), ...toConfig(edit) }));
+    const { command: _, args: __, url: ___, ...rest } = server as Record<string, Json>;
+    const { env, ...program } = toConfig(edit);
+    const variables = env && { env: { ...fieldsOf(rest.env), ...fieldsOf(env) } as Json };
+    return save(path, checked(label, { ...rest, ...program, ...variables }));
   }
   if (disabled !== undefined) {
     if (field(server, "enabled") !== undefined) await save(`${path}.enabled`, undefined);
@@ -110,17 +112,20 @@ function toRules(server: object, override: unknown): Omit<ServerRulesShown, "fil
 const SHELL = /[|;&<>`\\]/;
 const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g;
 
-/** A command line with words between spaces or in quotes, or an address. */
+const VARIABLE = /^([A-Za-z_]\w*)=(.*)$/s;
+
+/** A command line with words between spaces or in quotes, after variables like `NAME=value`; or an address. */
 function toConfig(text: string): Record<string, Json> {
   const line = text.trim();
   if (/^https?:\/\//i.test(line)) return { url: line };
   if (SHELL.test(line.replaceAll(/"[^"]*"|'[^']*'/g, "")) || /["']/.test(line.replaceAll(WORD, "")))
     throw wrong("quotes come in pairs, and no shell reads the line: sh -c '…' runs one");
-  const [command = "", ...args] = (line.match(WORD) ?? []).map((word) =>
-    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
-  );
-  if (command === "") throw wrong("a server needs a command or an address");
-  return { command, args };
+  const words = (line.match(WORD) ?? []).map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"));
+  const first = words.findIndex((word) => !VARIABLE.test(word));
+  if (first === -1) throw wrong("a server needs a command or an address");
+  const [command = "", ...args] = words.slice(first);
+  const env = Object.fromEntries(words.slice(0, first).map((word) => VARIABLE.exec(word)!.slice(1)));
+  return { command, args, ...(first > 0 && { env }) };
 }
 
 /** The line that `toConfig` reads back. Undefined for a server without one, or that no line can spell. */
@@ -146,5 +151,5 @@ function asksOf(server: unknown): Readonly<Record<string, AskWord>> {
 }
 
 function wrong(reason: string) {
-  return problem("INVALID_INPUT", { operation: "The change", reason });
+  return problem("INVALID_INPUT", { operation: "the change", reason });
 }

@@ -8,6 +8,7 @@ import { isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Source } from "../../core/nouns/source.ts";
+import { publish } from "../../core/telemetry/events.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
@@ -115,9 +116,10 @@ export async function openConfig(given: ConfigOptions = {}) {
         const changed = await read(now);
         await apply(withServers(changed), changed);
       };
-      return watchConfig(followed, update, (error) =>
-        console.error(`${reasonOf(error)} The last good config stays in use.`),
-      );
+      return watchConfig(followed, update, (error) => {
+        const detail = `${reasonOf(error)} The last good config stays in use.`;
+        publish({ type: "notice", notice: "config-invalid", detail });
+      });
     },
   };
 }

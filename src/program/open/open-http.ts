@@ -149,7 +149,7 @@ function agentKeys(tokens: ReturnType<typeof openTokens>, state: OpenedConfig["s
     list: tokens.list,
     add: async ({ expires, ...wanted }, by) => {
       const expiresAt = expires.trim() === "" ? undefined : readExpiry(expires, Date.now());
-      const wrong = (reason: string) => problem("INVALID_INPUT", { operation: "The key", reason });
+      const wrong = (reason: string) => problem("INVALID_INPUT", { operation: "the key", reason });
       if (!AGENT_NAME.test(wanted.name))
         throw wrong("a name has letters, digits, dots, hyphens and underscores");
       if (expires.trim() !== "" && expiresAt === undefined)

@@ -61,16 +61,18 @@ export interface OverviewAnswer {
   readonly version: string;
   readonly catalog: string;
   readonly startedAt: number;
-  readonly domains: number;
   /** Entries by kind. */
   readonly entries: Readonly<Record<string, number>>;
   readonly search: SearchStatus;
-  readonly sources: readonly Pick<SourceShown, "id" | "lastError">[];
+  /** A server that waits for a person has not failed. */
+  readonly sources: readonly (Pick<SourceShown, "id" | "lastError"> & { readonly waits: boolean })[];
   /** Tokens of a menu with every tool in it. */
   readonly everything: number;
   readonly totals: Omit<Minute, "at">;
   readonly clients: readonly ClientTokens[];
   readonly minutes: readonly Minute[];
+  /** The newest first. */
+  readonly days: readonly (Omit<Minute, "at"> & { readonly name: string })[];
   readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
   readonly notices: readonly Notice[];
 }
@@ -82,8 +84,10 @@ export interface CallFigures {
   readonly failed: number;
   /** The most frequent codes of problems. */
   readonly errors: readonly { readonly code: string; readonly times: number }[];
-  /** Tokens of answers. Absent for days that they were not counted on. */
+  /** Tokens of results. Absent for days that they were not counted on. */
   readonly tokens?: number;
+  /** Tokens of answers that find and describe tools, by agent and day. */
+  readonly finding?: number;
   /** Milliseconds that half of the calls, 95 % and 99 % of them took at most. */
   readonly ms: Readonly<Record<"half" | "most" | "slowest", number | undefined>>;
 }
@@ -136,12 +140,19 @@ export interface SessionsAnswer {
   readonly sessions: readonly (Omit<Conversation, "steps"> & { readonly queries: readonly string[] })[];
 }
 
+/** The answer for the newest conversation while there is none. */
+export interface NoSession {
+  readonly id?: never;
+}
+
 export type SessionAnswer = Conversation & Pick<OverviewAnswer, "everything">;
 
 export interface ApprovalsAnswer {
   /** Programs, logins and definitions that wait, and definitions that were rejected or changed their wording. */
   readonly servers: readonly WaitingServer[];
   readonly calls: readonly WaitingCall[];
+  /** Whether the config of the servers can be changed here. */
+  readonly isEditable: boolean;
 }
 
 export interface WaitingServer {
@@ -250,6 +261,8 @@ export interface UpstreamsAnswer {
     readonly isUpstream: boolean;
     readonly isHttp: boolean;
     readonly needsConsent: boolean;
+    /** Definitions that wait for a person. */
+    readonly unapproved: number;
   }[];
 }
 

@@ -69,7 +69,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
             definitions: listed.find((one) => one.server === server)?.definitions ?? [],
           };
         });
-        return { servers, calls: await waitingCalls(parts) };
+        return { servers, calls: await waitingCalls(parts), isEditable: parts.editor !== undefined };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/definitions", {
@@ -148,7 +148,7 @@ interface WaitingForPerson extends Pick<WaitingServer, "server" | "id" | "reason
 }
 
 /** Servers that wait for a yes to their program or for a login, with the reason. */
-async function waitingServers({ gateway, consents }: ConsoleParts) {
+export async function waitingServers({ gateway, consents }: ConsoleParts) {
   const rows = serversOf(gateway).map(async (source) => {
     const { status, label: server } = source.diagnostics();
     const about: WaitingForPerson = { server, id: source.id, reason: status?.reason ?? "" };

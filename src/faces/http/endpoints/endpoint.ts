@@ -129,7 +129,7 @@ function read(schema: z.ZodType, sent: unknown): unknown {
 }
 
 function wrongInput(reason: string) {
-  return problem("INVALID_INPUT", { operation: "The API", reason });
+  return problem("INVALID_INPUT", { operation: "the API", reason });
 }
 
 /** The scope of people who run the gateway: they see all callers, approve, start and refresh. */

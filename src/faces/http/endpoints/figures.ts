@@ -28,10 +28,12 @@ export function callFigureEndpoints({ gateway, recorder: { series } }: ConsolePa
         const since = now - days * DAY_MS;
         const view = await gateway.view({ principal });
         const opOf = (address: string) => view.find(address)?.op ?? address;
+        const tools = series.usesOf("tool", since);
         const tokensOf = {
-          agents: sumBy(series.usesOf("agent", since), (name) => name),
-          tools: sumBy(series.usesOf("tool", since), opOf),
-          servers: sumBy(series.usesOf("tool", since), (name) => serverOf({ op: opOf(name) })),
+          agents: series.usesOf("agent", since),
+          days: await series.byDay(),
+          tools: resultsBy(tools, opOf),
+          servers: resultsBy(tools, (name) => serverOf({ op: opOf(name) })),
         };
         const answer = audit ? figuresOf(audit, since, tokensOf) : Promise.resolve(NONE);
         known.set(days, { at: now, answer });
@@ -41,16 +43,20 @@ export function callFigureEndpoints({ gateway, recorder: { series } }: ConsolePa
   ];
 }
 
-/** Tokens by the name of a row. */
-type TokensOf = Readonly<Partial<Record<Part, ReadonlyMap<string, number>>>>;
+/** Tokens by the name of a row. Searches belong to no tool. */
+interface RowTokens {
+  readonly results: number;
+  readonly discovery?: number;
+}
+type TokensOf = Readonly<Record<Part, ReadonlyMap<string, RowTokens>>>;
 
-function sumBy(
-  uses: ReturnType<ConsoleParts["recorder"]["series"]["usesOf"]>,
+function resultsBy(
+  uses: ReadonlyMap<string, RowTokens>,
   nameOf: (name: string) => string,
-): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const [name, { discovery, results }] of uses)
-    sums.set(nameOf(name), (sums.get(nameOf(name)) ?? 0) + discovery + results);
+): ReadonlyMap<string, RowTokens> {
+  const sums = new Map<string, RowTokens>();
+  for (const [name, { results }] of uses)
+    sums.set(nameOf(name), { results: (sums.get(nameOf(name))?.results ?? 0) + results });
   return sums;
 }
 
@@ -78,8 +84,12 @@ function figuresOf(log: AuditStore, since: number, tokensOf: TokensOf): Promise<
     }
     const shown = (part: Part) =>
       [...tallies[part]!].map(([name, tally]) => {
-        const tokens = tokensOf[part]?.get(name);
-        return { ...toFigures(name, tally), ...(tokens !== undefined && { tokens: Math.round(tokens) }) };
+        const { results: tokens, discovery: finding } = tokensOf[part].get(name) ?? {};
+        return {
+          ...toFigures(name, tally),
+          ...(tokens !== undefined && { tokens: Math.round(tokens) }),
+          ...(finding !== undefined && { finding: Math.round(finding) }),
+        };
       });
     const busiest = (part: Part) => shown(part).toSorted(byCalls).slice(0, MOST_ROWS);
     const value = {

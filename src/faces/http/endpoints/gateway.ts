@@ -13,6 +13,7 @@ import type {
   Conversation,
   ConversationStep,
   MeAnswer,
+  NoSession,
   OverviewAnswer,
   PrincipalsAnswer,
   SessionAnswer,
@@ -20,6 +21,7 @@ import type {
   SettingsAnswer,
   UnmetAnswer,
 } from "./api-types.ts";
+import { waitingServers } from "./approvals.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import {
   ADMIN_SCOPE,
@@ -109,7 +111,8 @@ function addressesIn(view: View): (address: string) => boolean {
 }
 
 /** Health, and how well the gateway's answers serve. */
-function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[] {
+function figureEndpoints(parts: ConsoleParts): Endpoint[] {
+  const { gateway, recorder, wayOf } = parts;
   return [
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
@@ -120,6 +123,7 @@ function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[]
           gateway.report({ principal }),
           recorder.settle(),
         ]);
+        const waiting = (await waitingServers(parts)).map(({ id }) => id);
         const clients = [...recorder.series.usesOf("client")].map(async ([name, sums]) => {
           const way = await wayOf?.(name);
           return { name, ...sums, ...(way && { shows: way.shows }) };
@@ -128,14 +132,14 @@ function figureEndpoints({ gateway, recorder, wayOf }: ConsoleParts): Endpoint[]
           version: PROGRAM_VERSION,
           catalog: view.version.slice(0, 12),
           startedAt: recorder.startedAt,
-          domains: view.domains.size,
           entries: countKinds(view.entries),
           search,
-          sources: sources.map(({ id, lastError }) => ({ id, lastError })),
+          sources: sources.map(({ id, lastError }) => ({ id, lastError, waits: waiting.includes(id) })),
           everything: ledger.everything,
           totals: await recorder.series.totals(),
           clients: await Promise.all(clients),
           minutes: recorder.series.minutes(),
+          days: [...(await recorder.series.byDay())].map(([name, sums]) => ({ name, ...sums })),
           discovery,
           notices: recorder.notices().slice(0, 8),
         };
@@ -212,10 +216,11 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
       }),
     }),
     defineEndpoint("GET /api/session", {
-      title: "One conversation, call by call.",
-      input: z.object({ id: z.string() }),
-      handle: async ({ input, principal }): Promise<SessionAnswer> => {
-        const conversation = conversations.find(input.id);
+      title: "One conversation, call by call; without an id the newest.",
+      input: z.object({ id: z.string().optional() }),
+      handle: async ({ input: { id }, principal }): Promise<SessionAnswer | NoSession> => {
+        const conversation = id ? conversations.find(id) : conversations.list().find(maySee(principal));
+        if (!id && !conversation) return {};
         if (!conversation || !maySee(principal)(conversation))
           throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));

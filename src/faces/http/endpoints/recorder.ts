@@ -17,6 +17,7 @@ import {
   type Records,
 } from "../../../core/storage/records.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
+import { isOfferedTool } from "../../../core/surfaces/native-tools.ts";
 import { type NoticeEvent, onNotice, type SourceEvent } from "../../../core/telemetry/events.ts";
 import { type FinishedCall, faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
@@ -122,8 +123,9 @@ export function createRecorder(
   function noteEvent(event: NoticeEvent | SourceEvent): void {
     if ((event.gateway ?? gateway.name) !== gateway.name) return;
     if (event.type === "source") tell({ topic: "sources" });
-    // The event of the source says the same.
-    if (event.type === "source" ? event.state !== "failed" : event.notice === "source-refused") return;
+    // The event of the source says the same, and the page of approvals what waits.
+    const isSaid = event.type === "notice" && ["source-refused", "approval-needed"].includes(event.notice);
+    if (isSaid || (event.type === "source" && event.state !== "failed")) return;
     const { detail = "" } = event;
     const what = event.type === "source" ? `${event.source} failed` : event.notice.replaceAll("-", " ");
     const isSame = (one: Notice) => one.what === what && one.detail === detail;
@@ -207,7 +209,7 @@ type UseOf = "client" | "agent" | "tool";
 
 const sizesOf = memoizeByObject(async (entries: readonly Entry[]): Promise<readonly ToolTokens[]> => {
   const countTokens = await loadTokenCounter();
-  return entries.filter(({ kind }) => kind === "tool").map((tool) => toolTokens(tool, countTokens));
+  return entries.filter(isOfferedTool).map((tool) => toolTokens(tool, countTokens));
 });
 
 function addCounts(sum: Counts, counts: Partial<Counts>): void {
@@ -238,6 +240,18 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
   const saveTo = (records: Records<Counts>, sums: ReadonlyMap<string, Counts>) => {
     const old = [...records.entries().keys()].filter((key) => key < oldest());
     return records.change(new Map<string, Counts | undefined>([...sums, ...revoked(old)]));
+  };
+  /** Sums of the kept days, the newest first. */
+  const byDay = async (): Promise<ReadonlyMap<string, Counts>> => {
+    await refresh();
+    const sums = new Map<string, Counts>();
+    for (const [key, counts] of [...new Map([...days.entries(), ...own])].toSorted().toReversed()) {
+      const [day = ""] = key.split(" ");
+      const sum = sums.get(day) ?? { ...NOTHING };
+      if (day >= oldest()) sums.set(day, sum);
+      addCounts(sum, counts);
+    }
+    return sums;
   };
   void refresh();
 
@@ -277,14 +291,12 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
     },
     /** Minutes with something in them, oldest first. */
     minutes: (): readonly Minute[] => [...minutes.values()].sort((one, other) => one.at - other.at),
-    /** Sums of the kept days. */
     totals: async (): Promise<Counts> => {
-      await refresh();
-      const all = new Map([...days.entries(), ...own]).entries();
       const totals = { ...NOTHING };
-      for (const [key, day] of all) if (key >= oldest()) addCounts(totals, day);
+      for (const day of (await byDay()).values()) addCounts(totals, day);
       return totals;
     },
+    byDay,
     save,
   };
 }

@@ -2,14 +2,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
+import { memoizeByObject } from "../../../base/util/memoize-by-object.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import { showProgram } from "../../../core/access/consents.ts";
+import { type Pin, waits } from "../../../core/access/pins.ts";
 import type { View } from "../../../core/access/view.ts";
 import type { Entry } from "../../../core/nouns/entry.ts";
 import { ASKS } from "../../../core/nouns/question.ts";
 import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
-import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
+import { isOfferedTool, nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
 import type { LimitsApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
@@ -37,6 +39,23 @@ const QUIET = {
   ...{ listedAt: undefined, fromCache: false },
 };
 const LOGIN_URL_MS = 20_000;
+const NO_ENTRIES: readonly Entry[] = [];
+
+// A page asks at every change, and the tokens of 10,000 tools take a second: they are counted once for a catalog.
+const byServer = memoizeByObject((entries: readonly Entry[]) => Map.groupBy(entries, ({ domain }) => domain));
+const listedTools = memoizeByObject(async (entries: readonly Entry[]) => {
+  const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
+  return { tools: tools.length, tokens: await countMenu(tools) };
+});
+const offeredTools = memoizeByObject((entries: readonly Entry[]) => entries.filter(isOfferedTool));
+const toolOf = memoizeByObject(async (entry: Entry) => {
+  const { op, domain, origin, description, lane } = entry;
+  const own = origin?.definition.name;
+  const name = typeof own === "string" ? own : op.startsWith(`${domain}.`) ? op.slice(domain.length + 1) : op;
+  const tool = toNativeTool(name, entry);
+  return { name, op, description, lane, tokens: await countMenu([tool]), parameters: tool.inputSchema };
+});
+
 const named = z.object({ id: z.string() });
 const changeSchema = z.object({
   server: z.string(),
@@ -58,10 +77,9 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
     return source;
   }
 
-  async function show(source: ServerSource, view: View) {
+  async function show(source: ServerSource, view: View, pins: readonly Pin[] = gateway.pins.list()) {
     const { stderr: _, status, label, ...facts } = { ...QUIET, ...source.diagnostics() };
-    const entries = view.shown.filter(({ domain }) => domain === label);
-    const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
+    const listed = await listedTools(byServer(view.shown).get(label) ?? NO_ENTRIES);
     const program = source.program();
     return {
       id: source.id,
@@ -70,12 +88,12 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       state: status?.state ?? (facts.connected || !isUpstream(source) ? "connected" : "idle"),
       reason: status?.reason,
       program: { hash: program.hash, lines: showProgram(program) },
-      tools: tools.length,
-      tokens: await countMenu(tools),
+      ...listed,
       isUpstream: isUpstream(source),
       isHttp: "url" in program.runs,
       needsConsent:
         status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
+      unapproved: pins.filter((pin) => pin.source === label && waits(pin)).length,
     };
   }
 
@@ -84,8 +102,9 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
       handle: async ({ principal }): Promise<UpstreamsAnswer> => {
         const view = await gateway.view({ principal });
+        const pins = gateway.pins.list();
         return {
-          upstreams: await Promise.all(serversOf(gateway).map((source) => show(source, view))),
+          upstreams: await Promise.all(serversOf(gateway).map((source) => show(source, view, pins))),
           ...(editor && { off: await editor.off() }),
         };
       },
@@ -98,10 +117,10 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
         const view = await gateway.view({ principal });
         const proposal = await proposalOf(parts, source, view.entries);
         const rules = await editor?.rulesOf(source.label);
-        const tools = view.entries.filter(({ domain, kind }) => domain === source.label && kind === "tool");
+        const tools = offeredTools(byServer(view.entries).get(source.label) ?? NO_ENTRIES);
         return {
           server: await show(source, view),
-          tools: await Promise.all(tools.map((entry) => toTool(entry, source.label, rules))),
+          tools: await Promise.all(tools.map((entry) => toTool(entry, rules))),
           ...(rules && { rules }),
           ...(proposal && { proposal }),
         };
@@ -190,19 +209,11 @@ export async function proposalOf(
   return toLimitsApproval(source, entries, acceptedLimits);
 }
 
-async function toTool(entry: Entry, label: string, rules?: ServerRulesShown): Promise<ShownTool> {
-  const { op, description, lane } = entry;
-  const own = entry.origin?.definition.name;
-  const name = typeof own === "string" ? own : op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
-  const tool = toNativeTool(name, entry);
-  const { [name]: ask, ...patterns } = rules?.ask ?? {};
-  const askByPattern = askFor(name, patterns);
-  return {
-    ...{ name, op, description, lane, tokens: await countMenu([tool]) },
-    parameters: tool.inputSchema,
-    ...(ask && { ask }),
-    ...(askByPattern && { askByPattern }),
-  };
+async function toTool(entry: Entry, rules?: ServerRulesShown): Promise<ShownTool> {
+  const tool = await toolOf(entry);
+  const { [tool.name]: ask, ...patterns } = rules?.ask ?? {};
+  const askByPattern = askFor(tool.name, patterns);
+  return { ...tool, ...(ask && { ask }), ...(askByPattern && { askByPattern }) };
 }
 
 export function findServer(gateway: Gateway, id: string): ServerSource {
