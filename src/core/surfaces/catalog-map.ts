@@ -133,9 +133,9 @@ export function domainRows(view: View, habits: readonly string[]): DomainRow[] {
 }
 
 /** The first sentence under the headings. Nothing of a text that tries to steer a model: `help` has it with a warning. */
-function shortInstructions(text: string | undefined): string | undefined {
-  if (text === undefined || detectInjection(text).length > 0) return undefined;
-  const prose = text.replace(/^\s*#.*$/gm, "").trim();
+function shortInstructions(entry: Entry | undefined): string | undefined {
+  if (!entry || (entry.origin?.injection ?? detectInjection(entry.description)).length > 0) return undefined;
+  const prose = entry.description.replace(/^\s*#.*$/gm, "").trim();
   return toVisibleLine(toSummary(prose, SAYS_CHARS)).replaceAll('"', "'") || undefined;
 }
 
