@@ -19,13 +19,13 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "search",
-    lines: 8189,
+    lines: 8190,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17296, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17307, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16291,
+    lines: 16325,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -41,18 +41,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 9314,
+    lines: 9316,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 15497,
+    lines: 15507,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 13880,
+    lines: 13897,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 669;
+export const MOST_FILES = 671;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

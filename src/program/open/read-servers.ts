@@ -92,7 +92,10 @@ export function serverReader({
     const acceptedLimits = await openAcceptedLimits(state);
     const given = loaded.settings.people;
     // Tokens of people need a library of cryptography, which other configs do without.
-    const people = given === undefined ? undefined : (await import("./people.ts")).readPeople(given, json ?? ownConfig(), variables);
+    const people =
+      given === undefined
+        ? undefined
+        : (await import("./people.ts")).readPeople(given, json ?? ownConfig(), variables);
     const skills = await servedSkills(loaded.settings, folder);
     const options: McpSourceOptions = {
       inherits: "all",

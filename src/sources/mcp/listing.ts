@@ -7,9 +7,9 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { findInjection, injectionRules } from "../../base/safety/detect-injection.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
-import { findInjection, injectionRules } from "../../base/safety/detect-injection.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { readArgumentHeaders } from "../../core/nouns/argument-headers.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";

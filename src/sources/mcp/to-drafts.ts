@@ -77,7 +77,9 @@ export function toDrafts(
       .filter(([resource]) => !("uri" in resource && served.has(resource.uri)))
       .map(([resource, path]) => resourceDraft(resource, `${label}://resources/${path}`, options)),
     ...skills.flatMap((skill) => skill.drafts),
-    ...(listing.instructions?.trim() ? [instructionsDraft(listing.instructions, listing.judged, options)] : []),
+    ...(listing.instructions?.trim()
+      ? [instructionsDraft(listing.instructions, listing.judged, options)]
+      : []),
   ];
   const toLazyDraft = createLazyDrafts(options, toDraft);
   return { drafts, lazyDrafts: isLarge ? routes.map(([tool, route]) => toLazyDraft(tool, route)) : [] };
