@@ -53,16 +53,22 @@ for (const isModern of [false, true]) {
   );
 }
 
-verifies("clients:roots", "a relative path of a config means the folder of the client that calls", async () => {
-  const person = await connectPerson({ files: npmServer("server-filesystem", ".") });
-  for (const text of ["first", "second"]) {
-    const folder = workspace(text);
-    const call = await (await person.start({ folder })).connect();
-    expect(await call("get", { routes: ["files.list_allowed_directories"] })).toContain(folder);
-    const read = { routes: [{ route: "files.read_text_file", params: { path: join(folder, "note.txt") } }] };
-    expect(await call("get", read)).toContain(text);
-  }
-});
+verifies(
+  "clients:roots",
+  "a relative path of a config means the folder of the client that calls",
+  async () => {
+    const person = await connectPerson({ files: npmServer("server-filesystem", ".") });
+    for (const text of ["first", "second"]) {
+      const folder = workspace(text);
+      const call = await (await person.start({ folder })).connect();
+      expect(await call("get", { routes: ["files.list_allowed_directories"] })).toContain(folder);
+      const read = {
+        routes: [{ route: "files.read_text_file", params: { path: join(folder, "note.txt") } }],
+      };
+      expect(await call("get", read)).toContain(text);
+    }
+  },
+);
 
 test("the first session lists what was approved without starting a server", async () => {
   const word = `LISTED_${process.pid}`;
