@@ -80,8 +80,13 @@ const bundle = await rolldown({
   onLog: (level, log, tell) => {
     if (log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") tell(level, log);
   },
-  // Its main file is UMD, whose inner `require` calls fail in a bundle.
-  resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
+  resolve: {
+    alias: {
+      // Its main file is UMD, whose inner `require` calls fail in a bundle.
+      "jsonc-parser": "jsonc-parser/lib/esm/main.js",
+      ...Object.fromEntries(TYPED.map((name) => [`${name}/_shims`, resolve("scripts/sdk-shims.ts")])),
+    },
+  },
   transform: { define: { "process.env.NODE_ENV": JSON.stringify("production") } },
   external: (id) =>
     id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),

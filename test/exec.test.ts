@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGateway, defineDomain, defineTool, problem } from "keyhole";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { verifies } from "./claims.ts";
 import { clerk, createShop, reader } from "./shop.ts";
@@ -45,6 +45,16 @@ verifies("exec:envelope", "an unknown op is answered with the nearest ops", asyn
   if (answer.ok) throw answer;
   expect(answer.error.code).toBe("NOT_FOUND");
   expect(answer.error.details.nearest).toContain("shop.order.create");
+});
+
+test("a near name is told once, by its op", async () => {
+  const tools = ["write_file", "read_file"].map((name) =>
+    defineTool({ name, op: `files.${name}`, description: "A tool.", execute: () => 1 }),
+  );
+  const domains = [defineDomain({ name: "files", description: "Files.", tools })];
+  const answer = await createGateway({ domains, principal: clerk }).exec({ op: "files.write_fil" });
+  if (answer.ok) throw answer;
+  expect(answer.error.details.nearest).toEqual(["files.write_file"]);
 });
 
 verifies("exec:allow-write", "a read-only caller cannot write but may run dry", async () => {

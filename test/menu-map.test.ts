@@ -78,6 +78,33 @@ describe("the map of a catalog in the menu", () => {
     }
   });
 
+  test("calls the things of tools by nouns, also behind verbs that are in no list of effects", async () => {
+    const browser = "console_messages network_request click close hover press_key type find";
+    const names = `${browser} take_screenshot emulate_media fill_form handle_dialog`.split(" ");
+    const wide = [
+      domainOf("github", [{ name: "create_or_update_file", required: ["content"] }, { name: "search_code" }]),
+      domainOf("lab", [{ name: "simulate-research-query" }, { name: "trigger-long-running-operation" }]),
+      domainOf(
+        "web",
+        names.map((name) => ({ name: `browser_${name}` })),
+      ),
+    ];
+    // Long arguments leave room for the things alone.
+    const filler = Array.from({ length: 9 }, (_, at) =>
+      domainOf(
+        `other${at}`,
+        names.map((name) => ({
+          name: `${name}_of_shop_${at}`,
+          required: ["first_argument", "second_argument"],
+        })),
+      ),
+    );
+    const description = await descriptionOf([...wide, ...filler]);
+    const about = [...description.matchAll(/ about (.*)$/gm)].map(([, things]) => things!).join(", ");
+    expect(about).not.toMatch(/\b(or|take|emulate|fill|handle|simulate|long running)(,|$)/m);
+    expect(about).not.toMatch(/\b(or|take|emulate|fill|handle|simulate) /);
+  });
+
   test("names a domain for each of a hundred servers before it says more of one", async () => {
     const many = Array.from({ length: 100 }, (_, at) =>
       domainOf(`server-${at}`, [{ name: "do_it" }, { name: "undo" }]),

@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { installTool } from "../../scripts/tool.ts";
 
-const PROGRAM = resolve("dist/program/main.js");
+const PROGRAM = resolve("dist/bin/keyhole.cjs");
 const runs = Number(process.argv[2] ?? 5);
 const times: number[] = [];
 for (let run = 0; run < runs; run++) times.push(await firstCall());

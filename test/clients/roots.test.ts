@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { processesWith } from "../upstream-kit.ts";
@@ -52,3 +52,33 @@ for (const isModern of [false, true]) {
     },
   );
 }
+
+verifies(
+  "clients:roots",
+  "a relative path of a config means the folder of the client that calls",
+  async () => {
+    const person = await connectPerson({ files: npmServer("server-filesystem", ".") });
+    for (const text of ["first", "second"]) {
+      const folder = workspace(text);
+      const call = await (await person.start({ folder })).connect();
+      expect(await call("get", { routes: ["files.list_allowed_directories"] })).toContain(folder);
+      const read = {
+        routes: [{ route: "files.read_text_file", params: { path: join(folder, "note.txt") } }],
+      };
+      expect(await call("get", read)).toContain(text);
+    }
+  },
+);
+
+test("the first session lists what was approved without starting a server", async () => {
+  const word = `LISTED_${process.pid}`;
+  const person = await connectPerson({
+    notes: { ...npmServer("server-memory"), env: { [word]: "1" } },
+  });
+  const started = await person.start();
+  const call = await started.connect();
+  const { tools } = await started.client.listTools();
+  expect(tools[0]!.description).toContain("create_entities(entities: {name, entityType, observations}[])");
+  expect(await call("help", { path: "notes.read_graph" })).toContain("Read the entire knowledge graph");
+  expect(processesWith(`${word}=1`)).toHaveLength(0);
+});

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { folderContents } from "../../src/program/open/folder-trust.ts";
+import { folderContents } from "../../src/program/open/folder-contents.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { listedHash, openProgram } from "./program.ts";
 

@@ -3,8 +3,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { systemClock } from "../../base/util/clock.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { listModels } from "../models/create-model.ts";
-import type { ProviderSettings } from "../models/models-config.ts";
-import type { Provider } from "../models/providers/define-provider.ts";
+import { modelPath, type ProviderSettings } from "../models/models-config.ts";
 import { isModelNamed, MODEL_FACTS, modelFacts } from "../models/providers/model-facts.ts";
 import {
   getSupportedProviders,
@@ -90,14 +89,6 @@ export function toChoice(provider: string, name: string, id = `${provider}/${nam
     name: `${provider} ${name}`,
     text: facts ? `${Math.round(facts.window / 1_000)}k tokens${cost}` : "",
   };
-}
-
-/** The provider in use and its field that names the model. */
-export function modelPath(providers: ProviderSettings): [provider: string, field: string] {
-  const name = providers.default;
-  if (!isProviderSupported(name)) return [name, "model"];
-  const provider: Provider = PROVIDERS[name];
-  return [name, provider.modelField(providers[name] ?? {})];
 }
 
 /** The same providers, with another model for the one in use. */

@@ -1,4 +1,4 @@
-import { constants, open, stat } from "node:fs/promises";
+import { constants, open, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
 const MAX_FOLDERS = 64;
@@ -15,6 +15,11 @@ export async function projectFolders(folder: string): Promise<string[]> {
     if (dirname(current) === current) break;
   }
   return found.slice(0, 1);
+}
+
+/** The real path of a folder, also if it is missing. */
+export async function realFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => resolve(folder));
 }
 
 /** Reads the first `maxBytes` of a text file. Undefined for anything else: a pipe or a device could block or never end. */

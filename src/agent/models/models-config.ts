@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { PROVIDERS, type ProviderConfig, type ProviderName } from "./providers/providers.ts";
+import type { Provider } from "./providers/define-provider.ts";
+import {
+  isProviderSupported,
+  PROVIDERS,
+  type ProviderConfig,
+  type ProviderName,
+} from "./providers/providers.ts";
 
 export const DEFAULT_PROVIDER: ProviderName = "openai";
 
@@ -17,6 +23,14 @@ export const providersConfigSchema = z.strictObject({
 
 /** The `providers` of merged settings: the provider in use is known. */
 export type ProviderSettings = z.input<typeof providersConfigSchema> & { readonly default: ProviderName };
+
+/** The provider in use and its field that names the model. */
+export function modelPath(providers: ProviderSettings): [provider: string, field: string] {
+  const name = providers.default;
+  if (!isProviderSupported(name)) return [name, "model"];
+  const provider: Provider = PROVIDERS[name];
+  return [name, provider.modelField(providers[name] ?? {})];
+}
 
 export const retryConfigSchema = z.strictObject({
   enabled: z.boolean().default(true),

@@ -94,7 +94,7 @@ function toDirectory(
     base.length === 0 ? countOf(view.domains.size, "domain") : view.domains.get(path[0]!)?.description;
   const [missing] = missingLines(view, failed, base[0]);
   const summary = [about, missing].filter(Boolean).join(". ");
-  const said = base.length === 1 ? instructionsOf(view, base[0]!) : undefined;
+  const said = base.length === 1 ? instructionsOf(view, base[0]!)?.description : undefined;
   const instructions = said && { instructions: markOutside(said, checkOutside(said, base[0])) };
   return {
     ...{ ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version },
@@ -103,9 +103,9 @@ function toDirectory(
 }
 
 /** Approved instructions of a domain's server. */
-export function instructionsOf(view: View, domain: string): string | undefined {
+export function instructionsOf(view: View, domain: string): Entry | undefined {
   const entry = view.find(`${domain}://${INSTRUCTIONS_PATH}`);
-  return entry?.visibility === "hidden" && knownStatus(entry) === undefined ? entry.description : undefined;
+  return entry?.visibility === "hidden" && knownStatus(entry) === undefined ? entry : undefined;
 }
 
 function under(segments: readonly string[], entries: readonly Entry[]): Entry[] {

@@ -153,8 +153,11 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   const candidates = [...view.shown, ...unveiled].flatMap((entry) =>
     address.includes("://") ? [entry.route] : [entry.op, entry.name],
   );
-  const near = nearest(cutText(named, 256), new Set(candidates));
-  return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
+  const near = nearest(cutText(named, 256), new Set(candidates)).map((name) => {
+    const [entry, ...more] = view.byName(name);
+    return entry && more.length === 0 && !address.includes("://") ? entry.op : name;
+  });
+  return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: [...new Set(near)] });
 }
 
 /** The places in which an address was looked for. */

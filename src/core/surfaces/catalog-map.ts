@@ -42,6 +42,8 @@ const MOST_NOUNS = 5;
 const MOST_ARGS = 5;
 const MOST_NAME_CHARS = 64;
 const PLAIN_ARGUMENT = /^[\w.$-]{1,40}$/;
+/** Verbs that are in no list of effects, and words between nouns. */
+const NO_THINGS = /^(?:and|or|take|emulate|fill|handle|simulate|multiple)$/;
 const MORE = "\nand more domains";
 const SAYS_CHARS = 140;
 
@@ -133,9 +135,9 @@ export function domainRows(view: View, habits: readonly string[]): DomainRow[] {
 }
 
 /** The first sentence under the headings. Nothing of a text that tries to steer a model: `help` has it with a warning. */
-function shortInstructions(text: string | undefined): string | undefined {
-  if (text === undefined || detectInjection(text).length > 0) return undefined;
-  const prose = text.replace(/^\s*#.*$/gm, "").trim();
+function shortInstructions(entry: Entry | undefined): string | undefined {
+  if (!entry || (entry.origin?.injection ?? detectInjection(entry.description)).length > 0) return undefined;
+  const prose = entry.description.replace(/^\s*#.*$/gm, "").trim();
   return toVisibleLine(toSummary(prose, SAYS_CHARS)).replaceAll('"', "'") || undefined;
 }
 
@@ -156,14 +158,20 @@ function toRow(
     const words = splitWords(short);
     return words.length === 0 || short.length > MOST_NAME_CHARS ? [] : { entry, short, words };
   });
-  const domainWords = readDomainWords(worded.map(({ words }) => words));
   const common = commonWords(worded.map(({ words }) => words));
+  const domainWords = readDomainWords(worded.map(({ words }) => words));
+  const thingsOf = (words: readonly string[]) =>
+    splitVerb(words, domainWords).path.filter(
+      (word) => !common.has(word) && !effectOfVerb(word) && !NO_THINGS.test(word),
+    );
   const used = Math.min(MOST_NAMED, worded.filter(({ entry }) => habits.has(entry.route)).length);
   const tools = mostTelling(worded, used).map(({ entry, short, words }) => {
-    const path = splitVerb(words, domainWords).path.filter(
-      (word) => !common.has(word) && !effectOfVerb(word),
-    );
-    return { signature: toSignature(entry, short), words, noun: path.slice(0, 2).map(singular).join(" ") };
+    const telling = words.filter((word) => !common.has(word));
+    const things = [words, telling].map(thingsOf).find(({ length }) => length > 0) ?? [];
+    // A noun follows such a word: `long running operation`.
+    const length = things[1]?.endsWith("ing") ? 3 : 2;
+    const noun = things.slice(0, length).map(singular).join(" ");
+    return { signature: toSignature(entry, short), words, noun };
   });
   return { name, count: usable.length, tools, used };
 }

@@ -4,6 +4,7 @@ import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { readTextParams } from "../../core/access/view.ts";
 import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import { NO_VALIDATION } from "../../sources/mcp/no-validation.ts";
 import { load } from "./call-native.ts";
 import { type Caller, type CallParts, createAnswerCall } from "./call-tool.ts";
 import type { FollowSdk } from "./fast-path.ts";
@@ -84,6 +85,7 @@ export async function createProtocolServer(
     {
       capabilities: tasks ? WITH_TASKS : CAPABILITIES,
       instructions: first.listing.instructions,
+      jsonSchemaValidator: NO_VALIDATION,
       cacheHints: {
         "tools/list": cached,
         "prompts/list": cached,

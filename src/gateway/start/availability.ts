@@ -27,8 +27,8 @@ export const WAITS = {
   firstContentMs: 10_000,
   /** A call waits this long for the server that it names. */
   startingMs: 10_000,
-  /** Time to answer the first list of tools before the index takes the processor. */
-  listingMs: 100,
+  /** Time to answer the first list of tools, and a call that follows at once, before the index takes the processor. */
+  listingMs: 500,
   /** After a longer build, updates during the start are combined. */
   longBuildMs: 10,
   /** Calls in flight may use a removed source for this long. */

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { hashBytes } from "../../base/tokens/token-table.ts";
 import { isRunning } from "../../base/util/process-marker.ts";
 import { isOwnFolder } from "../../sources/mcp/own-folder.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
@@ -32,7 +32,7 @@ export function daemonPaths(
   { state, cache, home } = { state: setStateFolder(), cache: cacheFolder(), home: homedir() },
 ): DaemonPaths {
   const folder = join(state, "daemon");
-  const name = createHash("sha256").update(`${cache}\0${home}`).digest("hex").slice(0, 16);
+  const name = nameOf(cache) + nameOf(home);
   const file = (ending: string) => join(folder, `${name}.${ending}`);
   return { folder, address: file("json"), lock: file("lock"), log: file("log"), stored: file("db") };
 }
@@ -67,4 +67,10 @@ export function isCurrent(paths: DaemonPaths, { token }: DaemonAddress): boolean
 /** Removes the address of a daemon, unless another daemon has replaced it. */
 export function removeAddress(paths: DaemonPaths, address: DaemonAddress): void {
   if (isCurrent(paths, address)) rmSync(paths.address, { force: true });
+}
+
+/** A short name for a folder. Every client would need 1 MB for `node:crypto`, and nobody has to be kept from guessing. */
+function nameOf(folder: string): string {
+  const bytes = Buffer.from(folder);
+  return (hashBytes(bytes, 0, bytes.length) >>> 0).toString(16).padStart(8, "0");
 }

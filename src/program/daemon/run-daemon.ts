@@ -95,7 +95,7 @@ function readIdle(): number {
 /** Models take longer between two calls. */
 const QUIET_MS = 200;
 /** A heap that has grown by less is not worth a pause. */
-const GROWTH = 1.25;
+const GROWTH = 1.1;
 /** The pause grows with the heap: that of a larger one would be felt by the next call. */
 const MOST_BYTES = 256 * 1024 * 1024;
 

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -79,7 +78,13 @@ export function configOfDaemon(named: string | undefined): string | undefined {
 async function relayTo(request: RelayRequest): Promise<void> {
   const paths = daemonPaths();
   const config = resolve(request.config);
-  const serve = { ...request, config, cwd: process.cwd(), env: process.env, client: randomUUID() };
+  const serve = {
+    ...request,
+    config,
+    cwd: process.cwd(),
+    env: process.env,
+    client: `${process.pid} ${Date.now()}`,
+  };
   const start = async () => spawnDaemon(paths);
   const reach = async () => {
     const { socket, notes } = await reachDaemon({ paths, version: PROGRAM_VERSION, serve, start });

@@ -1,4 +1,4 @@
-import { modelPath } from "../../agent/chat/model-lists.ts";
+import { modelPath } from "../../agent/models/models-config.ts";
 import type { Provider } from "../../agent/models/providers/define-provider.ts";
 import {
   getSupportedProviders,

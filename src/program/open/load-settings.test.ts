@@ -5,7 +5,8 @@ import { verifies } from "../../../test/claims.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { settingsPath } from "./config-files.ts";
 import { VARIABLES } from "./env-settings.ts";
-import { folderContents, recordTrust } from "./folder-trust.ts";
+import { folderContents } from "./folder-contents.ts";
+import { recordTrust } from "./folder-trust.ts";
 import { loadSettings } from "./load-settings.ts";
 import { secretsOf, settingsFileSchema } from "./settings-schema.ts";
 

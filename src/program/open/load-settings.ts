@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { realFolder } from "../../agent/loop/project-files.ts";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { settingsPath } from "./config-files.ts";
 import { type EnvVariables, envSettings } from "./env-settings.ts";
-import { isTrusted, realFolder } from "./folder-trust.ts";
+import { isTrusted } from "./folder-trust.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { type ReadSettings, readSettingsFile } from "./read-settings-file.ts";
 import {

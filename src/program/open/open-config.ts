@@ -17,7 +17,7 @@ import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
 import { guardImports } from "./code-files.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
-import { folderContents, isTrusted } from "./folder-trust.ts";
+import { isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
 import { openState, refuseIgnored } from "./open-state.ts";
@@ -152,6 +152,7 @@ function attempt<T>(work: () => T): T | undefined {
 }
 
 async function guardFolder(given: string): Promise<void> {
+  const { folderContents } = await import("./folder-contents.ts");
   const { folder, files } = await folderContents(given);
   guardImports(folder, new Set(files.map(({ path }) => path)));
 }

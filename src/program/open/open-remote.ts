@@ -6,6 +6,7 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { ToolAnswer } from "../../gateway/toolbox.ts";
 import { failureReason } from "../../sources/mcp/failure.ts";
 import { boundAnswers, toWebFetch } from "../../sources/mcp/login/web-fetch.ts";
+import { NO_VALIDATION } from "../../sources/mcp/no-validation.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
 import type { Operator } from "./open-local.ts";
 
@@ -23,6 +24,7 @@ export async function openRemote(url: string, token: string | undefined): Promis
     { name: "keyhole", version: PROGRAM_VERSION },
     {
       versionNegotiation: { mode: "auto" },
+      jsonSchemaValidator: NO_VALIDATION,
       ...(hasTerminal() && { capabilities: { elicitation: { form: {} } } }),
     },
   );

@@ -10,7 +10,6 @@ import { fromConfig, type ServerSource } from "../../sources/servers/from-config
 import type { LoadedSettings } from "./load-settings.ts";
 import { openLogins } from "./open-logins.ts";
 import type { ProgramState } from "./open-state.ts";
-import { readPeople } from "./people.ts";
 import {
   type ChooseServers,
   type ConfigReport,
@@ -91,7 +90,12 @@ export function serverReader({
     const variables = withSecrets(servers.environment ?? process.env);
     const consents = openConsents(state);
     const acceptedLimits = await openAcceptedLimits(state);
-    const people = readPeople(loaded.settings.people, json ?? ownConfig(), variables);
+    const given = loaded.settings.people;
+    // Tokens of people need a library of cryptography, which other configs do without.
+    const people =
+      given === undefined
+        ? undefined
+        : (await import("./people.ts")).readPeople(given, json ?? ownConfig(), variables);
     const skills = await servedSkills(loaded.settings, folder);
     const options: McpSourceOptions = {
       inherits: "all",

@@ -6,14 +6,8 @@ import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { checkHash, hasTerminal, shortHash } from "../terminal/confirm.ts";
 import { settingsPath } from "./config-files.ts";
-import {
-  endTrust,
-  type FolderContents,
-  type FolderFile,
-  folderContents,
-  isTrusted,
-  recordTrust,
-} from "./folder-trust.ts";
+import { type FolderContents, type FolderFile, folderContents } from "./folder-contents.ts";
+import { endTrust, isTrusted, recordTrust } from "./folder-trust.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
 import { openConsents, recordDecisions } from "./stores.ts";
 

@@ -183,7 +183,7 @@ export class LineTable {
   /** The start of each line, and after the last one the end of the file. */
   readonly #starts: Uint32Array;
   /** Places of lines plus one, by their hash or in the next empty slot after it. */
-  readonly #slots: Uint32Array;
+  readonly #slots: Uint16Array | Uint32Array;
   #text = Buffer.alloc(256);
 
   constructor(file: Uint8Array) {
@@ -191,7 +191,8 @@ export class LineTable {
     let size = 0;
     for (let at = 0; at < lines.length; at++) if (lines[at] === NEW_LINE) size++;
     const starts = new Uint32Array(size + 1);
-    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * size + 1)));
+    const Places = size < 2 ** 16 ? Uint16Array : Uint32Array;
+    const slots = new Places(2 ** Math.ceil(Math.log2(2 * size + 1)));
     let longest = 0;
     for (let line = 0, start = 0; line < size; line++, start = starts[line]!) {
       let end = start;

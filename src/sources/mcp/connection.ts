@@ -65,6 +65,7 @@ export abstract class Connection {
   private cancelRelist: (() => void) | undefined;
   private uses = 0;
   private cancelIdleStop: (() => void) | undefined;
+  private earlierListing: Listing | undefined;
 
   constructor(options: ConnectionOptions) {
     this.options = options;
@@ -77,15 +78,20 @@ export abstract class Connection {
     this.state = { status: options.mayStart() === true ? undefined : this.noConsent, earlier: "" };
   }
 
+  protected lastListing(): Listing | undefined {
+    return this.state.listing ?? this.earlierListing;
+  }
+
   /** Called when the server asks for something in which clients may differ. */
   protected abstract onAsked(fact: AskedFact): void;
 
   /** Called with log messages of the server. */
   protected abstract onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
 
-  /** Sets the protocol that an earlier run found. */
-  recall(era: PriorDiscovery | undefined): void {
+  /** Sets the protocol and the listing that an earlier run found. */
+  recall(era: PriorDiscovery | undefined, listing: Listing | undefined): void {
     this.state.era = era;
+    this.earlierListing = listing;
   }
 
   /** Returns the session, or opens one first. A promise only if it has to wait. */
@@ -294,7 +300,8 @@ export abstract class Connection {
   }
 
   private list(client: Client): Promise<Listing> {
-    return fetchListing(client, this.options.limits, this.options.config.transport === "http");
+    const { config, limits } = this.options;
+    return fetchListing(client, limits, config.transport === "http", this.lastListing());
   }
 }
 

@@ -185,7 +185,7 @@ export class FollowedUpstream {
     await this.noteIssuer();
     if (this.upstream.state.listing) return this.toReading();
     this.stored = await this.options.cache?.read();
-    this.upstream.recall(this.stored?.era);
+    this.upstream.recall(this.stored?.era, this.stored?.listing);
     for (const fact of this.stored?.asked ?? []) this.upstream.asked.add(fact);
     if (!this.stored) this.waitForFirst();
     return this.stored || this.wait === "awaited" ? this.toReading() : undefined;

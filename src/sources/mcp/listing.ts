@@ -7,6 +7,7 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { findInjection, injectionRules } from "../../base/safety/detect-injection.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -20,6 +21,8 @@ const MAX_PAGES = 1_024;
 /** Everything that a server offers. */
 export interface Listing {
   readonly instructions?: string;
+  /** The ways in which the instructions try to steer a model, by these rules. */
+  readonly judged?: { readonly rules: string; readonly injection: readonly string[] };
   readonly tools: PackedTools;
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
@@ -54,6 +57,7 @@ export async function fetchListing(
   client: Client,
   { connectMs: timeout, maxEntries }: Pick<UpstreamLimits, "connectMs" | "maxEntries">,
   inHeaders: boolean,
+  before?: Listing,
 ): Promise<Listing> {
   const lister: ListingProgress = { client, timeout, maxEntries, warnings: [], leftOut: [] };
   const { warnings, leftOut } = lister;
@@ -93,9 +97,16 @@ export async function fetchListing(
   ]);
   const instructions = client.getInstructions();
   return {
-    ...(instructions !== undefined && { instructions }),
-    ...{ tools: packTools(tools), prompts, resources, templates, skills, warnings, leftOut },
+    ...(instructions !== undefined && { instructions, judged: judge(instructions, before) }),
+    ...{ tools: packTools(tools, before?.tools), prompts, resources, templates, skills, warnings, leftOut },
   };
+}
+
+/** Text that was judged before by the same rules is not judged again. */
+function judge(instructions: string, before: Listing | undefined): NonNullable<Listing["judged"]> {
+  const rules = injectionRules();
+  if (before?.judged?.rules === rules && before.instructions === instructions) return before.judged;
+  return { rules, injection: findInjection(instructions) };
 }
 
 /** Follows cursors to the end, a repeated cursor, or a limit. Counts the entries over the limit. */

@@ -1,7 +1,6 @@
 import {
   Client,
   type FetchLike,
-  type JsonSchemaValidator,
   type McpSubscription,
   type PriorDiscovery,
   SSEClientTransport,
@@ -19,6 +18,7 @@ import type { LaunchVariables } from "./config/to-launch.ts";
 import { isLost, refusesPost } from "./failure.ts";
 import { createHttpTransport } from "./http-fast-path.ts";
 import { toWebFetch } from "./login/web-fetch.ts";
+import { NO_VALIDATION } from "./no-validation.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
 import { type AskedFact, answerServer, capabilitiesOf, type SeenClient } from "./seen-client.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -97,8 +97,7 @@ async function attempt(
     capabilities: capabilitiesOf(options.seen),
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, limits.connectMs) } },
     listChanged: { tools: changed, prompts: changed, resources: changed },
-    // Compiling an outside schema could block the process. Callers check results themselves.
-    jsonSchemaValidator: { getValidator: acceptAll },
+    jsonSchemaValidator: NO_VALIDATION,
   });
   // Skips single invalid messages; `onclose` reports the end of the connection.
   client.onerror = () => {};
@@ -216,10 +215,6 @@ function usedIn(args: readonly string[], variables: LaunchVariables): LaunchVari
 function endedOverProbe(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return isLost(error) || code === "ERA_NEGOTIATION_FAILED";
-}
-
-function acceptAll<T>(): JsonSchemaValidator<T> {
-  return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
 }
 
 const FIRST_WAIT_MS = 2_000;

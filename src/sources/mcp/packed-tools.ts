@@ -28,8 +28,11 @@ export interface PackedTools {
   readonly bytes: Buffer;
 }
 
-/** Packs tools sorted by name, so that starts need not sort them. */
-export function packTools(listed: readonly Tool[]): PackedTools {
+/**
+ * Packs tools sorted by name, so that starts need not sort them. Definitions that did not change since `before` are not
+ * judged again: the first call of a session waits for this (`node lab/tour/first-call.ts`).
+ */
+export function packTools(listed: readonly Tool[], before?: PackedTools): PackedTools {
   const tools = listed.toSorted(({ name }, { name: other }) => (name < other ? -1 : name > other ? 1 : 0));
   const definitions = tools.map((tool) => Buffer.from(JSON.stringify(tool)));
   const approved = tools.map(toDefinition);
@@ -37,8 +40,9 @@ export function packTools(listed: readonly Tool[]): PackedTools {
   const titles = tools.flatMap(({ name, title }, at) =>
     title === undefined || title === name ? [] : [[at, title]],
   );
-  const injection = approved.flatMap(({ content }, at) => {
-    const rules = findInjection(content);
+  const judged = new Map(before?.tools.map((tool) => [tool.hash, tool]));
+  const injection = approved.flatMap(({ content, hash }, at) => {
+    const rules = judged.get(hash)?.injection ?? findInjection(content);
     return rules.length === 0 ? [] : [[at, rules]];
   });
   const index: ToolIndex = {

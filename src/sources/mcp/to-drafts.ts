@@ -6,6 +6,7 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { injectionRules } from "../../base/safety/detect-injection.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
@@ -76,23 +77,28 @@ export function toDrafts(
       .filter(([resource]) => !("uri" in resource && served.has(resource.uri)))
       .map(([resource, path]) => resourceDraft(resource, `${label}://resources/${path}`, options)),
     ...skills.flatMap((skill) => skill.drafts),
-    ...(listing.instructions?.trim() ? [instructionsDraft(listing.instructions, options)] : []),
+    ...(listing.instructions?.trim()
+      ? [instructionsDraft(listing.instructions, listing.judged, options)]
+      : []),
   ];
   const toLazyDraft = createLazyDrafts(options, toDraft);
   return { drafts, lazyDrafts: isLarge ? routes.map(([tool, route]) => toLazyDraft(tool, route)) : [] };
 }
 
 /** The instructions of a server as an entry, so that a person approves them like a tool. Help and menu show them. */
-function instructionsDraft(instructions: string, options: DraftOptions): EntryDraft {
+function instructionsDraft(
+  instructions: string,
+  judged: Listing["judged"],
+  options: DraftOptions,
+): EntryDraft {
   const name = "server instructions";
   const description = cutText(instructions.trim(), INSTRUCTIONS_CHARS);
+  const route = `${options.label}://${INSTRUCTIONS_PATH}`;
+  const { origin, ...draft } = common({ name, uri: "instructions:", description }, route, options);
   return {
     kind: "resource",
-    ...common(
-      { name, uri: "instructions:", description },
-      `${options.label}://${INSTRUCTIONS_PATH}`,
-      options,
-    ),
+    ...draft,
+    origin: { ...origin, ...(judged?.rules === injectionRules() && { injection: judged.injection }) },
     visibility: "hidden",
     inputSchema: {},
     outside: true,

@@ -205,7 +205,7 @@ export class Upstream extends Connection {
       },
       this,
     );
-    side.recall(this.state.era);
+    side.recall(this.state.era, this.lastListing());
     return side;
   }
 
@@ -227,7 +227,7 @@ export class Upstream extends Connection {
       },
       this,
     );
-    side.recall(this.state.era);
+    side.recall(this.state.era, this.lastListing());
     return side;
   }
 
