@@ -19,18 +19,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "search",
-    lines: 8262,
+    lines: 8263,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 17336, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17351, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16472,
+    lines: 16506,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 3280,
+    lines: 3281,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,18 +41,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 9314,
+    lines: 9376,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 15509,
+    lines: 15573,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 13896,
+    lines: 13921,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 670;
+export const MOST_FILES = 672;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
