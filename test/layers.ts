@@ -25,7 +25,7 @@ export const ROOMS: readonly Room[] = [
   { name: "core", lines: 17351, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16506,
+    lines: 16536,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {

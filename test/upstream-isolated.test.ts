@@ -1,5 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fromMcpConfig } from "keyhole/sources";
@@ -23,8 +31,7 @@ const official = (name: string, ...args: string[]) => ({
 });
 
 /** Serves isolated servers of a person with a home and a project of their own. */
-function serve(mcpServers: Readonly<Record<string, object>>) {
-  const home = temporaryFolder();
+function serve(mcpServers: Readonly<Record<string, object>>, home = temporaryFolder()) {
   const folder = join(home, "project");
   mkdirSync(folder);
   const environment = { PATH: process.env.PATH, HOME: home };
@@ -85,6 +92,45 @@ verifies("upstream:isolated", "a server that npx starts works in the sandbox", a
     await gateway.close();
   }
 });
+
+verifies(
+  "upstream:isolated",
+  "a server that is reached by links works, in a home that is one too",
+  async ({ skip }) => {
+    if (fault !== undefined) return skip();
+    const links = temporaryFolder();
+    const { command, args } = official("server-memory");
+    symlinkSync(dirname(dirname(args[0]!)), join(links, "server"));
+    symlinkSync("server", join(links, "newest"));
+    const home = temporaryFolder();
+    symlinkSync(home, join(links, "home"));
+    mkdirSync(join(home, "notes"));
+    const { gateway } = serve(
+      {
+        memory: {
+          command,
+          args: [join(links, "newest/dist/index.js")],
+          env: { MEMORY_FILE_PATH: "${HOME}/notes/memory.json" },
+        },
+      },
+      join(links, "home"),
+    );
+    try {
+      const entities = [{ name: "Ada", entityType: "person", observations: ["writes programs"] }];
+      await eventually(async () => {
+        const created = await gateway.exec({
+          op: "memory.create_entities",
+          args: { entities },
+          dryRun: false,
+        });
+        expect(created).toMatchObject({ ok: true });
+      }, 60_000);
+      expect(readFileSync(join(home, "notes/memory.json"), "utf8")).toContain("Ada");
+    } finally {
+      await gateway.close();
+    }
+  },
+);
 
 verifies(
   "upstream:isolated",

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { type AddressInfo, Server } from "node:net";
 import { join, resolve } from "node:path";
 import { lazy } from "../../base/util/lazy.ts";
@@ -188,6 +188,7 @@ interface SourcedMount extends MountedPath {
 function mountArguments({ path, access, source = path }: SourcedMount): string[] {
   if (access === "empty") return ["--perms", "0700", "--tmpfs", path];
   if (access === "nothing") return ["--ro-bind", "/dev/null", path];
+  if (access === "link") return ["--symlink", readlinkSync(path), path];
   return [access === "write" ? "--bind" : "--ro-bind", source, path];
 }
 

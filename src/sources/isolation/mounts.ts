@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve, sep } from "node:path";
 import { makeFolder } from "../../base/util/make-folder.ts";
@@ -28,7 +28,7 @@ export interface IsolatedProgram {
 /** A path as an isolated process has it: `empty` is an empty folder, `nothing` an empty file. */
 export interface MountedPath {
   readonly path: string;
-  readonly access: "read" | "write" | "empty" | "nothing";
+  readonly access: "read" | "write" | "empty" | "nothing" | "link";
   /** The process may write and replace these files of the folder, and nothing else there. */
   readonly held?: HeldNames;
 }
@@ -57,7 +57,7 @@ type Access = "hide" | "see" | "read" | "write";
 export function planMounts(program: IsolatedProgram, { open, hidden, network }: Isolation): MountedPath[] {
   const { env, cwd } = program;
   const main = realPath(process.argv[1] ?? process.execPath);
-  const homes = realPaths([env.HOME ?? homedir(), attempt(() => userInfo().homedir) ?? homedir()]);
+  const homes = realPaths(homesOf(env));
   const isBroad = (path: string) =>
     SHARED_PLACES.includes(path) || homes.some((home) => contains(path, home));
   const wanted = new Map<string, Access>([["/", "read"]]);
@@ -105,9 +105,29 @@ export function planMounts(program: IsolatedProgram, { open, hidden, network }: 
     });
   const beside = mounts.filter(({ path }) => wanted.get(path) !== "hide").flatMap(otherEntries);
   const isMounted = (path: string) => mounts.some((mount) => mount.path === path);
-  return [...mounts, ...beside.filter(({ path }) => !isMounted(path))].sort(
+  const named = [...homesOf(env), ...programFiles(program), cwd, ...open];
+  return [...mounts, ...beside.filter(({ path }) => !isMounted(path)), ...linksOn(named, mounts)].sort(
     (left, right) => left.path.length - right.path.length,
   );
+}
+
+/** The links on the way to named paths that lie in hidden folders: without them the names would lead nowhere. */
+function linksOn(named: readonly string[], mounts: readonly MountedPath[]): MountedPath[] {
+  const links = new Set<string>();
+  const follow = (path: string): void => {
+    for (let at = path; at !== dirname(at); at = dirname(at)) {
+      const parent = realPath(dirname(at));
+      const link = join(parent, basename(at));
+      if (links.has(link) || !lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+      const above = mounts.filter((mount) => contains(mount.path, link));
+      if (above.toSorted((one, other) => other.path.length - one.path.length)[0]?.access !== "empty")
+        continue;
+      links.add(link);
+      follow(resolve(parent, readlinkSync(link)));
+    }
+  };
+  for (const path of named) follow(path);
+  return [...links].map((path) => ({ path, access: "link" }));
 }
 
 /**
@@ -174,14 +194,23 @@ function cachesOf({ command, args, env }: IsolatedProgram): string[] {
 
 const PACKAGES = ["package.json", "pyproject.toml", ".git"];
 
+function homesOf(env: IsolatedProgram["env"]): string[] {
+  return [env.HOME ?? homedir(), attempt(() => userInfo().homedir) ?? homedir()];
+}
+
 /** The folders with the code that runs, which may lie in a private place, such as an extension of an editor. */
-function codeFolders({ command, env, cwd }: IsolatedProgram, open: readonly string[]): string[] {
+function codeFolders(program: IsolatedProgram, open: readonly string[]): string[] {
+  const files = [...programFiles(program), ...open.filter(isCode)];
+  return [...files, ...realPaths(files)].filter(isFile).map(packageFolder);
+}
+
+/** Node, and the file of the program. */
+function programFiles({ command, env, cwd }: IsolatedProgram): string[] {
   const places = command.includes(sep)
     ? [resolve(cwd, command)]
     : (env.PATH ?? "").split(delimiter).map((folder) => resolve(cwd, folder, command));
   const program = places.find((path) => isFile(path));
-  const files = [process.execPath, ...(program ? [program] : []), ...open.filter(isCode)];
-  return [...files, ...realPaths(files)].filter(isFile).map(packageFolder);
+  return [process.execPath, ...(program ? [program] : [])];
 }
 
 /** The folder of the package that a file belongs to. Packages of npm have their dependencies beside them. */
