@@ -103,7 +103,7 @@ catalog | name one of | lint | catalog lint --config notes.mjs
 ask x --config god.json | the file does not exist | --config good.json | ask x --config good.json
 call a.add --config good.json | cannot be used now | --config good.json | call a.add --trust --allow-write --config good.json
 call notes.note.creat text=a --config notes.mjs | notes.note.creat not found | Did you mean notes.note.create? | call notes.note.create text=a --allow-write --config notes.mjs
-call creat_note --config notes.mjs | creat_note not found | Did you mean create_note? | call create_note text=a --allow-write --config notes.mjs
+call creat_note --config notes.mjs | creat_note not found | Did you mean notes.note.create? | call notes.note.create text=a --allow-write --config notes.mjs
 show notes.note.lst --config notes.mjs | not found | notes.note.list | show notes.note.list --config notes.mjs
 show elsewhere --config notes.mjs | elsewhere not found | keyhole ask | ask elsewhere --config notes.mjs
 call notes.note.create --allow-write --config notes.mjs | text is required | keyhole call notes.note.create text=text --allow-write --config notes.mjs | call notes.note.create text=text --allow-write --config notes.mjs
