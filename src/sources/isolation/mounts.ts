@@ -35,7 +35,7 @@ export interface MountedPath {
 
 interface HeldNames {
   readonly names: readonly string[];
-  /** Where a folder can stand in for this one. */
+  /** The folder for folders that stand in. */
   readonly place: string;
 }
 
