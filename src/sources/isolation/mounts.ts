@@ -57,7 +57,8 @@ type Access = "hide" | "see" | "read" | "write";
 export function planMounts(program: IsolatedProgram, { open, hidden, network }: Isolation): MountedPath[] {
   const { env, cwd } = program;
   const main = realPath(process.argv[1] ?? process.execPath);
-  const homes = realPaths(homesOf(env));
+  const [homeNames, files] = [homesOf(env), programFiles(program)];
+  const homes = realPaths(homeNames);
   const isBroad = (path: string) =>
     SHARED_PLACES.includes(path) || homes.some((home) => contains(path, home));
   const wanted = new Map<string, Access>([["/", "read"]]);
@@ -75,7 +76,7 @@ export function planMounts(program: IsolatedProgram, { open, hidden, network }: 
   if (NPM.test(basename(program.command))) add("read", inHomes([".npmrc"]));
   add(
     "see",
-    codeFolders(program, open).filter((path) => !isBroad(path)),
+    codeFolders([...files, ...open.filter(isCode)]).filter((path) => !isBroad(path)),
   );
   add(
     "write",
@@ -105,7 +106,7 @@ export function planMounts(program: IsolatedProgram, { open, hidden, network }: 
     });
   const beside = mounts.filter(({ path }) => wanted.get(path) !== "hide").flatMap(otherEntries);
   const isMounted = (path: string) => mounts.some((mount) => mount.path === path);
-  const named = [...homesOf(env), ...programFiles(program), cwd, ...open];
+  const named = [...homeNames, ...files, cwd, ...open];
   return [...mounts, ...beside.filter(({ path }) => !isMounted(path)), ...linksOn(named, mounts)].sort(
     (left, right) => left.path.length - right.path.length,
   );
@@ -199,8 +200,7 @@ function homesOf(env: IsolatedProgram["env"]): string[] {
 }
 
 /** The folders with the code that runs, which may lie in a private place, such as an extension of an editor. */
-function codeFolders(program: IsolatedProgram, open: readonly string[]): string[] {
-  const files = [...programFiles(program), ...open.filter(isCode)];
+function codeFolders(files: readonly string[]): string[] {
   return [...files, ...realPaths(files)].filter(isFile).map(packageFolder);
 }
 
